@@ -1,0 +1,127 @@
+"""The whole line in one call: fit, coordinate, evaluate."""
+
+from __future__ import annotations
+
+import platform
+import resource
+import sys
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from kgalign import __version__
+from kgalign.coordinate import Round, coordinate
+from kgalign.data import Alignment, AlignmentTask, Candidates
+from kgalign.decode import decoder_options, make_decoder
+from kgalign.errors import OptionError
+from kgalign.evaluate import evaluate
+from kgalign.models import make_model, model_options
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """What came out, and how."""
+
+    task: AlignmentTask
+    alignment: Alignment
+    candidates: Candidates  # as the model scored them in the last round
+    metrics: Mapping[str, Any] | None  # None where there are no test links
+    options: Mapping[str, Any]
+    seconds: Mapping[str, float]
+    inputs: Mapping[str, str] = field(default_factory=dict)  # path and SHA-256 of each file that was read
+
+    def report(self) -> dict[str, Any]:
+        """What run.json says."""
+        return {
+            "kgalign": __version__,
+            "options": dict(self.options),
+            "protocol": self.task.protocol,
+            "queries": len(self.task.queries),
+            "pool": len(self.task.pool),
+            "seeds": len(self.task.seeds),
+            "matched": len(self.alignment),
+            "metrics": dict(self.metrics) if self.metrics is not None else None,
+            "rounds": self.alignment.record["rounds"],
+            "seconds": {stage: round(seconds, 3) for stage, seconds in self.seconds.items()},
+            "peak_mb": peak_mb(),
+            "inputs": dict(self.inputs),
+            "versions": {"python": platform.python_version(), "numpy": np.__version__},
+        }
+
+
+def align(
+    task: AlignmentTask,
+    gold: Alignment | None = None,
+    *,
+    model: str = "names",
+    decoder: str = "joint",
+    easy_to_hard: bool = True,
+    alpha: float = 0.75,
+    min_new: int = 20,
+    max_rounds: int = 10,
+    options: Mapping[str, Any] | None = None,
+    seed: int = 0,
+    bootstrap: int = 0,
+    on_round: Callable[[Round], None] | None = None,
+) -> Run:
+    """Fits a model, decides easy-to-hard and jointly, and measures the result where gold links are given.
+
+    options     of the model and of the decoder, by name
+    """
+    model_given, decoder_given = _sort_options(model, decoder, {"seed": seed, **(options or {})})
+    decode = make_decoder(decoder, **decoder_given)
+    last: list[Round] = []
+
+    def remember(turn: Round) -> None:
+        last[:] = [turn]
+        if on_round:
+            on_round(turn)
+
+    started = time.perf_counter()
+    fitted = make_model(model, **model_given).fit(task)
+    fit_done = time.perf_counter()
+    rounds = max_rounds if easy_to_hard else 0
+    alignment = coordinate(fitted, task, decode=decode, alpha=alpha, min_new=min_new, max_rounds=rounds, on_round=remember)
+    seconds = {"fit": fit_done - started, "coordinate": time.perf_counter() - fit_done}
+    alignment = replace(alignment, record={**alignment.record, "decoder": decoder})
+    candidates = last[0].candidates
+    metrics = None
+    if gold is not None and len(gold):
+        metrics = evaluate(alignment, gold, protocol=task.protocol, candidates=candidates, bootstrap=bootstrap, seed=seed)
+    used = {
+        "model": model,
+        "model_options": {**model_options(model), **model_given},
+        "temperature": candidates.temperature,
+        "decoder": decoder,
+        "decoder_options": {**decoder_options(decoder), **decoder_given},
+        "easy_to_hard": easy_to_hard,
+        "alpha": alpha,
+        "min_new": min_new,
+        "max_rounds": rounds,
+        "seed": seed,
+    }
+    return Run(task, alignment, candidates, metrics, used, seconds)
+
+
+def peak_mb() -> int:
+    """The most memory that this process has held so far, in MiB."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return round(peak / 2**20 if sys.platform == "darwin" else peak / 2**10)
+
+
+def _sort_options(model: str, decoder: str, options: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The options that the model knows and those that the decoder knows; one that neither knows is refused."""
+    for_model, for_decoder = model_options(model), decoder_options(decoder)
+    for name in options:
+        if name not in for_model and name not in for_decoder:
+            raise OptionError(
+                f"unknown option {name!r}: the model {model} has {', '.join(for_model)}; "
+                f"the decoder {decoder} has {', '.join(for_decoder)}"
+            )
+    return (
+        {name: value for name, value in options.items() if name in for_model},
+        {name: value for name, value in options.items() if name in for_decoder},
+    )

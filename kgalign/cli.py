@@ -1,0 +1,391 @@
+"""The command line: each command reads, calls and writes. Progress goes to stderr, results to files or, with --json, to stdout."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from kgalign import __version__
+from kgalign.align import Run, align
+from kgalign.coordinate import Round
+from kgalign.data import Alignment, AlignmentTask, KnowledgeGraph
+from kgalign.datasets import PAIRS
+from kgalign.datasets import demo as read_demo
+from kgalign.datasets.download import LIGHTEA, download_dbp15k
+from kgalign.decode import DECODERS, decoder_options, make_decoder
+from kgalign.errors import KgalignError, OptionError
+from kgalign.evaluate import evaluate as measure
+from kgalign.models import MODELS, model_options
+from kgalign.readers import read
+from kgalign.readers.scored import read_alignments, read_candidates
+from kgalign.text import fold
+from kgalign.writers import write_run
+from kgalign.writers.run import check_free
+
+app = typer.Typer(
+    help="Find which entities of two knowledge graphs are the same thing.",
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+UsageProblem = typer.BadParameter.__mro__[2]  # what every complaint about the command line is; typer does not name it
+console = Console(stderr=True, highlight=False, soft_wrap=True)
+
+
+class Protocols(StrEnum):
+    closed = "closed"
+    open = "open"
+
+
+class Scales(StrEnum):
+    similarity = "similarity"
+    probability = "probability"
+    distance = "distance"
+
+
+Output = Annotated[Path, typer.Option("-o", "--output", help="folder of the run; an earlier run there is replaced")]
+AsJson = Annotated[bool, typer.Option("--json", help="print the result as JSON on stdout")]
+Settings = Annotated[
+    list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="an option of the model or of the decoder; may be repeated")
+]
+DecoderName = Annotated[str, typer.Option("--decoder", help=f"one of {', '.join(DECODERS)}")]
+Seed = Annotated[int, typer.Option(help="the same seed gives the same result")]
+
+
+@app.command()
+def demo(
+    pair: Annotated[str, typer.Option(help=f"one of {', '.join(PAIRS)}")] = "fr_en",
+    output: Output = Path("kgalign-demo"),
+    as_json: AsJson = False,
+) -> None:
+    """Align two bundled graphs of real facts: greedy, jointly, easy-to-hard, and both."""
+    check_free(output)
+    task, gold = read_demo(pair)
+    console.print(f"World facts of Unicode CLDR, {pair.replace('_', '-')}: {_size(task.source)} and {_size(task.target)},")
+    console.print(f"{len(task.seeds)} seeds, {len(gold)} test links, {task.protocol} protocol. The model sees similar names only.")
+    variants = (
+        ("greedy", "greedy", False),
+        ("easy-to-hard", "greedy", True),
+        ("joint", "joint", False),
+        ("both", "joint", True),
+    )
+    runs = {}
+    for label, decoder, easy_to_hard in variants:
+        with _working(label):
+            began = time.perf_counter()
+            runs[label] = align(task, gold, decoder=decoder, easy_to_hard=easy_to_hard)
+            runs[label] = replace(runs[label], seconds={**runs[label].seconds, "all": time.perf_counter() - began})
+    _show_table({label: {**(run.metrics or {}), "seconds": run.seconds["all"]} for label, run in runs.items()}, task.protocol)
+    folder = write_run(runs[label], output)
+    if as_json:
+        _print_json({label: run.report() for label, run in runs.items()})
+    console.print(f"The links of the last row are in {folder}/alignment.tsv, how they came about in {folder}/run.json.")
+
+
+@app.command(name="align")
+def align_command(
+    source: Annotated[Path, typer.Argument(help="a dataset folder, or the source graph (tsv, csv, parquet)")],
+    target: Annotated[Path | None, typer.Argument(help="the target graph, where SOURCE is a graph")] = None,
+    seeds: Annotated[Path | None, typer.Option(help="links that are known")] = None,
+    gold: Annotated[Path | None, typer.Option(help="links to measure the result by; never shown to the model")] = None,
+    output: Output = Path("run"),
+    model: Annotated[str, typer.Option(help=f"one of {', '.join(MODELS)}")] = "names",
+    decoder: DecoderName = "joint",
+    easy_to_hard: Annotated[bool, typer.Option(help="feed sure decisions back as evidence, round after round")] = True,
+    alpha: Annotated[float, typer.Option(help="a pair above this probability is easy")] = 0.75,
+    min_new: Annotated[int, typer.Option(help="fewer new easy pairs than this in a round end it")] = 20,
+    max_rounds: Annotated[int, typer.Option(help="how often easy pairs are fed back at most")] = 10,
+    protocol: Annotated[Protocols | None, typer.Option(help="who is asked and on offer; closed where there are test links")] = None,
+    seed_ratio: Annotated[float, typer.Option(help="share of the links that become seeds, where a folder has one file of links")] = 0.3,
+    fold_number: Annotated[int, typer.Option("--fold", help="which fold of an OpenEA folder")] = 1,
+    settings: Settings = None,
+    seed: Seed = 0,
+    bootstrap: Annotated[int, typer.Option(help="draws for confidence intervals, 0: none")] = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Align two graphs, and measure the result where test links are there."""
+    check_free(output)
+    options = _parse_settings(settings, {**decoder_options(decoder), **model_options(model)})
+    began = time.perf_counter()
+    with _working("reading"):
+        task, gold_links = read(
+            source,
+            target,
+            seeds=seeds,
+            gold=gold,
+            protocol=protocol.value if protocol else None,  # type: ignore[arg-type]
+            seed_ratio=seed_ratio,
+            split_seed=seed,
+            fold=fold_number,
+        )
+    read_seconds = time.perf_counter() - began
+    console.print(f"read {_size(task.source)} and {_size(task.target)} in {read_seconds:.1f} s")
+    console.print(f"{len(task.seeds)} seeds, {len(task.queries)} queries, {len(task.pool)} on offer ({task.protocol} protocol)")
+    with _working("aligning"):
+        run = align(
+            task,
+            gold_links,
+            model=model,
+            decoder=decoder,
+            easy_to_hard=easy_to_hard,
+            alpha=alpha,
+            min_new=min_new,
+            max_rounds=max_rounds,
+            options=options,
+            seed=seed,
+            bootstrap=bootstrap,
+            on_round=_show_round,
+        )
+    inputs = _hashes(path for path in (source, target, seeds, gold) if path is not None)
+    _finish(replace(run, seconds={"read": read_seconds, **run.seconds}, inputs=inputs), output, as_json)
+
+
+@app.command()
+def decode(
+    candidates: Annotated[Path, typer.Argument(help="rows of source, target and score (tsv, csv, parquet), or arrays (npz)")],
+    output: Output = Path("run"),
+    decoder: DecoderName = "joint",
+    scale: Annotated[Scales, typer.Option("--scores", help="what the scores are")] = Scales.similarity,
+    temperature: Annotated[float, typer.Option(help="scores / temperature are log-odds")] = 1.0,
+    gold: Annotated[Path | None, typer.Option(help="links to measure the result by")] = None,
+    settings: Settings = None,
+    seed: Seed = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Decide on candidates that another tool has scored."""
+    check_free(output)
+    options = _parse_settings(settings, decoder_options(decoder))
+    decide = make_decoder(decoder, **{"seed": seed, **options})
+    with _working("reading"):
+        given, task = read_candidates(candidates, scale.value, temperature)  # type: ignore[arg-type]
+    began = time.perf_counter()
+    alignment = decide(given)
+    seconds = {"decode": time.perf_counter() - began}
+    run = Run(
+        task,
+        replace(alignment, record={"rounds": [], **alignment.record, "decoder": decoder}),
+        given,
+        _measure_by_name(alignment, task, gold) if gold else None,
+        {"decoder": decoder, "decoder_options": {**decoder_options(decoder), **options}, "temperature": temperature, "seed": seed},
+        seconds,
+        _hashes(path for path in (candidates, gold) if path is not None),
+    )
+    _finish(run, output, as_json)
+
+
+@app.command()
+def evaluate(
+    alignment: Annotated[Path, typer.Argument(help="a run's folder, or a table of source and target")],
+    gold: Annotated[Path, typer.Option(help="a table of source and target")],
+    protocol: Annotated[Protocols | None, typer.Option(help="under which the links were found; a run's folder says it itself")] = None,
+    bootstrap: Annotated[int, typer.Option(help="draws for confidence intervals, 0: none")] = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Measure links against gold links."""
+    links, gold_links = read_alignments(alignment, gold)
+    report = alignment / "run.json"
+    named = protocol.value if protocol else json.loads(report.read_text("utf-8"))["protocol"] if report.is_file() else "open"
+    figures = measure(links, gold_links, protocol=named, bootstrap=bootstrap)
+    if as_json:
+        _print_json(figures)
+    else:
+        _show_figures(figures)
+
+
+@app.command()
+def info(
+    source: Annotated[Path, typer.Argument(help="a dataset folder, or a graph (tsv, csv, parquet)")],
+    target: Annotated[Path | None, typer.Argument(help="the other graph")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Say what the reader sees: sizes, names, links, and what is missing."""
+    with _working("reading"):
+        task, gold = read(source, target or (source if source.is_file() else None))
+    seen = {"source": _describe(task.source), "target": _describe(task.target)} if target or source.is_dir() else {}
+    seen = seen or {"graph": _describe(task.source)}
+    links = {"seeds": len(task.seeds), "test links": len(gold)}
+    if as_json:
+        _print_json({**seen, **links})
+        return
+    table = Table("", *seen)
+    for key in next(iter(seen.values())):
+        table.add_row(key, *(_plain_text(side[key]) for side in seen.values()))
+    out = Console(highlight=False)
+    out.print(table)
+    if "graph" not in seen:
+        out.print(", ".join(f"{count} {what}" for what, count in links.items()))
+
+
+@app.command()
+def download(
+    dataset: Annotated[str, typer.Argument(help="dbp15k")],
+    output: Annotated[Path, typer.Option("-o", "--output", help="a folder that does not exist yet")] = Path("dbp15k"),
+    mirror: Annotated[str, typer.Option(help="another place with the same files")] = LIGHTEA,
+) -> None:
+    """Fetch a benchmark; each file is checked against its SHA-256."""
+    if dataset != "dbp15k":
+        raise OptionError(f"unknown dataset {dataset!r}: expected dbp15k")
+    folder = download_dbp15k(output, base_url=mirror, on_file=lambda name: console.print(f"fetching {name}"))
+    console.print(f"done: {folder}. Try: kgalign align {folder}/fr_en")
+
+
+@app.callback(invoke_without_command=True)
+def start(context: typer.Context, version: Annotated[bool, typer.Option("--version", help="print the version")] = False) -> None:
+    if version:
+        print(__version__)
+    elif context.invoked_subcommand is None:
+        print(context.get_help())
+
+
+def main() -> None:
+    """Runs the command line; a user's mistake is one line on stderr and exit 2."""
+    try:
+        status = app(standalone_mode=False)
+    except KgalignError as error:
+        status = _fail(str(error))
+    except UsageProblem as error:
+        status = _fail(error.format_message())
+    except (KeyboardInterrupt, typer.Abort):
+        status = _fail("interrupted; nothing was written", 130)
+    except BrokenPipeError:
+        status = 1
+    sys.exit(status if isinstance(status, int) else 0)
+
+
+def _fail(message: str, status: int = 2) -> int:
+    print(f"kgalign: {' '.join(message.split())}", file=sys.stderr)
+    return status
+
+
+def _finish(run: Run, output: Path, as_json: bool) -> None:
+    """Writes the run's folder and says what came out; exit 1 where nothing was found."""
+    folder = write_run(run, output)
+    if as_json:
+        _print_json({"run": str(folder), **run.report()})
+    elif run.metrics:
+        _show_figures(run.metrics)
+    console.print(f"{len(run.alignment)} links in {folder}/alignment.tsv")
+    if not len(run.alignment):
+        console.print("no links found: do the names share a script? kgalign info shows what was read")
+        raise typer.Exit(1)
+
+
+def _measure_by_name(alignment: Alignment, task: AlignmentTask, gold: Path) -> dict[str, Any]:
+    """The figures of an alignment by gold links that may name entities without candidates."""
+    from kgalign.readers.tables import read_table
+
+    ids = [{name: position for position, name in enumerate(graph.entities)} for graph in (task.source, task.target)]
+    pairs = [[side.setdefault(name, len(side)) for side, name in zip(ids, fields, strict=True)] for _, fields in read_table(gold, 2)]
+    return measure(alignment, Alignment(pairs), protocol="open")  # type: ignore[arg-type]
+
+
+def _parse_settings(settings: list[str] | None, known: Mapping[str, Any]) -> dict[str, Any]:
+    """Options by name, each with the type of its default."""
+    options = {}
+    for setting in settings or ():
+        name, equals, text = setting.partition("=")
+        if not equals or name not in known:
+            raise OptionError(f"--set {setting}: expected NAME=VALUE with one of the names {', '.join(known)}")
+        options[name] = _parse_value(setting, text, known[name])
+    return options
+
+
+def _parse_value(setting: str, text: str, default: Any) -> Any:
+    try:
+        value = json.loads(text)
+    except json.JSONDecodeError:
+        value = text
+    if isinstance(default, float) and isinstance(value, int) and not isinstance(value, bool):
+        value = float(value)
+    if default is not None and type(value) is not type(default):
+        raise OptionError(f"--set {setting}: expected a value like {json.dumps(default)}")
+    return value
+
+
+@contextmanager
+def _working(what: str) -> Iterator[None]:
+    """A moving sign that something goes on, on a terminal only."""
+    if not console.is_terminal:
+        yield
+        return
+    with console.status(what):
+        yield
+
+
+def _show_round(turn: Round) -> None:
+    summary = turn.summary()
+    if summary["stopped"] == "plain decoding":
+        return
+    sure = f", mean probability {summary['mean_probability']:.3f}" if summary["mean_probability"] else ""
+    console.print(
+        f"round {summary['round']}: {summary['easy']} easy pairs ({summary['new']} new{sure}), "
+        f"{summary['changed']} changed their mind, {summary['seconds']:.1f} s" + (f"; {turn.stopped}" if turn.stopped else "")
+    )
+
+
+def _show_table(rows: Mapping[str, Mapping[str, Any]], protocol: str) -> None:
+    columns = ("hits@1", "precision", "recall", "f1", "many_to_one")
+    table = Table(f"{protocol} protocol", *(column.replace("_", " ") for column in columns), "seconds")
+    for label, figures in rows.items():
+        table.add_row(label, *(f"{figures[column]:.3f}" for column in columns), f"{figures['seconds']:.2f}")
+    Console(highlight=False).print(table)
+
+
+def _show_figures(figures: Mapping[str, Any]) -> None:
+    table = Table("figure", "value")
+    for name, value in figures.items():
+        table.add_row(name.replace("_", " "), _plain_text(value))
+    Console(highlight=False).print(table)
+
+
+def _describe(graph: KnowledgeGraph) -> dict[str, Any]:
+    """What a person wants to know of a graph before aligning it."""
+    linked = set(graph.triples[:, [0, 2]].ravel().tolist())
+    names = [fold(name) for name in graph.names]
+    return {
+        "entities": len(graph.entities),
+        "relations": len(graph.relations),
+        "triples": len(graph.triples),
+        "literals": len(graph.attributes.values),
+        "entities without triples": len(graph.entities) - len(linked),
+        "entities without a name": sum(not name for name in names),
+        "names that several share": len(names) - len(set(names)),
+        "names in Latin letters": f"{sum(name.isascii() and name != '' for name in names) / max(1, len(names)):.0%}",
+        "for instance": "; ".join(graph.names[:3]),
+    }
+
+
+def _hashes(paths: Iterator[Path]) -> dict[str, str]:
+    """The SHA-256 of each file, also of those in folders."""
+    files = [file for path in paths for file in ([path] if path.is_file() else sorted(path.rglob("*"))) if file.is_file()]
+    return {str(file): hashlib.sha256(file.read_bytes()).hexdigest() for file in files}
+
+
+def _size(graph: KnowledgeGraph) -> str:
+    return f"{len(graph.entities):,} entities with {len(graph.triples):,} triples"
+
+
+def _plain_text(value: Any) -> str:
+    if isinstance(value, list):
+        return " to ".join(_plain_text(item) for item in value)
+    return f"{value:.4f}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def _print_json(value: Any) -> None:
+    print(json.dumps(value, indent=2, ensure_ascii=False, default=str))
+
+
+if __name__ == "__main__":
+    main()

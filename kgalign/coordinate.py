@@ -1,0 +1,142 @@
+"""Easy-to-Hard: accept what the model is sure of, feed it back as evidence, decide the rest, round after round."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from kgalign.data import Alignment, AlignmentTask, Candidates, Ints
+from kgalign.decode import Decoder, joint
+from kgalign.errors import OptionError
+from kgalign.models import Model
+
+
+@dataclass(frozen=True, eq=False)
+class Round:
+    """One look of the model at everything known so far, and what was decided from it."""
+
+    number: int
+    candidates: Candidates
+    alignment: Alignment  # every decision as it stands after this round
+    easy: Alignment  # the decisions that count as known in the next round
+    new: int  # easy pairs that were not easy in any round before
+    changed: int  # sources whose partner differs from the round before
+    seconds: float
+    stopped: str | None  # why this round was the last one
+
+    def summary(self) -> dict[str, Any]:
+        """What rounds.jsonl says about it."""
+        return {
+            "round": self.number,
+            "easy": len(self.easy),
+            "new": self.new,
+            "mean_probability": round(float(self.easy.scores.mean()), 4) if len(self.easy) else None,
+            "changed": self.changed,
+            "matched": len(self.alignment),
+            "seconds": round(self.seconds, 3),
+            "stopped": self.stopped,
+        }
+
+
+def coordinate(
+    model: Model,
+    task: AlignmentTask,
+    *,
+    decode: Decoder = joint,
+    alpha: float = 0.75,
+    min_new: int = 20,
+    max_rounds: int = 10,
+    freeze: bool = False,
+    on_round: Callable[[Round], None] | None = None,
+) -> Alignment:
+    """The alignment of the queries that a fitted model, Easy-to-Hard and a decoder come to together.
+
+    In each round the model sees the seeds and the easy pairs found so far. Easy is a pair that the decoder chose, with a probability
+    above alpha, in which each is the other's best; the rest is decided again without what the easy ones have taken.
+
+    min_new     fewer new easy pairs than this in a round end it (the paper's K)
+    max_rounds  how often easy pairs are fed back at most; 0 is plain decoding
+    freeze      an easy pair stays one for good, as in the paper. Otherwise each round decides anew, and may take one back
+    """
+    if not 0 < alpha < 1:
+        raise OptionError(f"alpha={alpha}: expected a probability between 0 and 1")
+    if min_new < 1 or max_rounds < 0:
+        raise OptionError(f"min_new={min_new}, max_rounds={max_rounds}: expected at least 1 and at least 0")
+    easy = answer = Alignment.empty()
+    ever_easy = np.empty(0, np.int64)
+    number, stopped, history = 0, None, []
+    while stopped is None:
+        began = time.perf_counter()
+        candidates = model.predict(task, task.seeds + easy)
+        before, answer, found = answer, decode(candidates), Alignment.empty()
+        if max_rounds:
+            found = easy_pairs(candidates, alpha)
+            found = _dated(found.where(np.isin(_keys(found), _keys(answer))), easy, number + 1)
+            if freeze:
+                found = easy + found.where(~np.isin(found.sources, easy.sources) & ~np.isin(found.targets, easy.targets))
+            answer = found + decode(_withdraw(candidates, found))
+        new = int((~np.isin(_keys(found), ever_easy)).sum())
+        ever_easy = np.union1d(ever_easy, _keys(found))
+        if number == max_rounds:
+            stopped = "plain decoding" if max_rounds == 0 else f"{max_rounds} rounds done"
+        elif new < min_new:
+            stopped = f"{new} new easy pairs, fewer than {min_new}"
+        number += 1
+        easy = found
+        changed = _changed(before, answer) if history else 0
+        turn = Round(number, candidates, answer, easy, new, changed, time.perf_counter() - began, stopped)
+        history.append(turn.summary())
+        if on_round:
+            on_round(turn)
+    order = np.argsort(answer.sources, kind="stable")
+    return replace(answer.where(order), record={"rounds": history})
+
+
+def easy_pairs(candidates: Candidates, alpha: float) -> Alignment:
+    """The pairs above alpha in which each is the other's best, and nobody else wants the target as much; one-to-one."""
+    rows, slots = candidates.edges()
+    probabilities = candidates.probabilities()
+    targets, values = candidates.targets[rows, slots], probabilities[rows, slots]
+    order = np.lexsort((-values, targets))
+    rows, slots, targets, values = rows[order], slots[order], targets[order], values[order]
+    first = np.ones(len(targets), bool)
+    first[1:] = targets[1:] != targets[:-1]
+    contested = np.zeros(len(targets), bool)
+    contested[:-1] = ~first[1:] & (values[1:] == values[:-1])
+    sure = first & ~contested & (values > alpha) & (values >= probabilities[rows].max(axis=1, initial=0))
+    _, once = np.unique(rows[sure], return_index=True)  # with an alpha below 0.5 a row can be torn between two targets
+    rows, targets, values = rows[sure][once], targets[sure][once], values[sure][once]
+    return Alignment(np.column_stack([candidates.queries[rows], targets]), np.clip(values, 0, 1))
+
+
+def _withdraw(candidates: Candidates, easy: Alignment) -> Candidates:
+    """The candidates of the sources that are not easy, without the targets that the easy ones have taken."""
+    rest = ~np.isin(candidates.queries, easy.sources)
+    targets, scores = candidates.targets[rest], candidates.scores[rest]
+    gone = np.isin(targets, easy.targets) | (targets < 0)
+    scores = np.where(gone, -np.inf, scores)
+    order = np.argsort(-scores, axis=1, kind="stable")
+    targets = np.take_along_axis(np.where(gone, -1, targets), order, axis=1)
+    return replace(candidates, queries=candidates.queries[rest], targets=targets, scores=np.take_along_axis(scores, order, axis=1))
+
+
+def _dated(found: Alignment, easy: Alignment, number: int) -> Alignment:
+    """The same pairs, each with the round since which it has been easy without a break."""
+    since = dict(zip(_keys(easy).tolist(), easy.rounds.tolist(), strict=True))
+    rounds = np.array([since.get(key, number) for key in _keys(found).tolist()], np.int64)
+    return replace(found, rounds=rounds)
+
+
+def _changed(before: Alignment, after: Alignment) -> int:
+    """How many sources have another partner, or have one now and had none, or the other way round."""
+    stayed = np.intersect1d(_keys(before), _keys(after)).size
+    return int(np.union1d(before.sources, after.sources).size - stayed)
+
+
+def _keys(alignment: Alignment) -> Ints:
+    """One number for each pair."""
+    return (alignment.sources << 32) | alignment.targets

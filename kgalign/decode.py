@@ -1,0 +1,215 @@
+"""Candidates to decisions: one function a decoder, all of them in DECODERS.
+
+A decoder may leave a source out; the score of a pair is its probability. What is exactly tied is decided by a seeded shuffle, never by
+the order of ids.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numba
+import numpy as np
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
+
+from kgalign.assignment import assign
+from kgalign.data import Alignment, Candidates, Floats, Ints
+from kgalign.errors import OptionError
+
+Decoder = Callable[[Candidates], Alignment]
+
+
+def greedy(candidates: Candidates, *, seed: int = 0) -> Alignment:
+    """Each source's best candidate, whoever else has taken it."""
+    candidates = _shuffled(candidates, seed)
+    return _decided(candidates, np.zeros(len(candidates), np.int64), candidates.probabilities())
+
+
+def mutual(candidates: Candidates, *, seed: int = 0) -> Alignment:
+    """The pairs that are each other's best candidate; one-to-one."""
+    candidates = _shuffled(candidates, seed)
+    rows, slots = candidates.edges()
+    targets, scores = candidates.targets[rows, slots], candidates.scores[rows, slots]
+    order = np.lexsort((-scores, targets))  # stable, and the rows are shuffled: a tied target picks at random
+    _, first = np.unique(targets[order], return_index=True)
+    best = order[first]
+    chosen = np.full(len(candidates), -1)
+    chosen[rows[best[slots[best] == 0]]] = 0
+    return _decided(candidates, chosen, candidates.probabilities())
+
+
+def stable(candidates: Candidates, *, seed: int = 0) -> Alignment:
+    """A stable matching (Gale and Shapley): no source and target would both rather have each other; one-to-one."""
+    candidates = _shuffled(candidates, seed)
+    columns, count = _columns(candidates)
+    chosen = _propose(columns, candidates.scores.astype(np.float64), count)
+    return _decided(candidates, chosen, candidates.probabilities())
+
+
+def csls(candidates: Candidates, *, k: int = 10, seed: int = 0) -> Alignment:
+    """Each source's best candidate after hubs are marked down: twice the score, less the mean of the k best of either side."""
+    rows, slots = candidates.edges()
+    columns, count = _columns(candidates)
+    scores = candidates.scores[rows, slots].astype(np.float64)
+    row_means = _mean_of_best(rows, scores, len(candidates), k)
+    column_means = _mean_of_best(columns[rows, slots], scores, count, k)
+    corrected = np.full(candidates.scores.shape, -np.inf)
+    corrected[rows, slots] = 2 * scores - row_means[rows] - column_means[columns[rows, slots]]
+    return greedy(replace(candidates, scores=corrected), seed=seed)
+
+
+def sinkhorn(candidates: Candidates, *, iterations: int = 50, seed: int = 0) -> Alignment:
+    """Each source's best candidate after rows and columns were made to share: rows sum to 1, columns to 1 at most."""
+    candidates = _shuffled(candidates, seed)
+    rows, slots = candidates.edges()
+    columns, count = _columns(candidates)
+    columns = columns[rows, slots]
+    shares = candidates.probabilities()[rows, slots]
+    for _ in range(iterations):
+        shares /= np.maximum(np.bincount(rows, shares, len(candidates)), 1e-300)[rows]
+        shares /= np.maximum(np.bincount(columns, shares, count), 1)[columns]
+    balanced = np.full(candidates.scores.shape, -np.inf)
+    balanced[rows, slots] = shares
+    return _decided(candidates, balanced.argmax(axis=1), balanced)
+
+
+def joint(candidates: Candidates, *, tau: float = 0.0, unmatched: float = 0.01, fill: bool = False, seed: int = 0) -> Alignment:
+    """The most probable one-to-one alignment of all sources at once: the exact optimum.
+
+    The paper's joint entity alignment: pairs with a probability below tau are dropped, which splits the search into independent
+    sub-spaces, and each is solved exactly. `record` tells their number and the size of the largest, in sources.
+
+    tau         0 keeps every candidate. Larger values are quicker and forget some
+    unmatched   the probability at which a source would rather stay alone than take a candidate
+    fill        gives those who stayed alone their best candidate all the same, as the paper does; no longer one-to-one
+    """
+    if not 0 <= tau < 1:
+        raise OptionError(f"tau={tau}: expected a probability from 0 to below 1")
+    if not 0 < unmatched < 1:
+        raise OptionError(f"unmatched={unmatched}: expected a probability between 0 and 1")
+    candidates = _shuffled(candidates, seed)
+    probabilities = candidates.probabilities()
+    rows, slots = np.nonzero((candidates.targets >= 0) & (probabilities >= max(tau, 1e-300)))
+    columns, count = _columns(candidates)
+    columns = columns[rows, slots]
+    starts = np.searchsorted(rows, np.arange(len(candidates) + 1))
+    price = np.full(len(candidates), -np.log(unmatched))
+    solution = assign(starts, columns, -np.log(probabilities[rows, slots]), count, price)
+    matched = np.flatnonzero(solution.columns[rows] == columns)
+    chosen = np.full(len(candidates), 0 if fill else -1)
+    chosen[rows[matched]] = slots[matched]
+    spaces, largest = _sub_spaces(rows, columns, len(candidates), count)
+    return replace(
+        _decided(candidates, chosen, probabilities), record={"decoder": "joint", "sub_spaces": spaces, "largest_sub_space": largest}
+    )
+
+
+DECODERS: dict[str, Callable[..., Alignment]] = {
+    "greedy": greedy,
+    "mutual": mutual,
+    "stable": stable,
+    "csls": csls,
+    "sinkhorn": sinkhorn,
+    "joint": joint,
+}
+ALIASES = {"dinf": "greedy", "sm": "stable", "hungarian": "joint", "hun": "joint"}  # as EntMatcher calls them
+
+
+def make_decoder(name: str, **options: Any) -> Decoder:
+    """The decoder of that name, or of the name that EntMatcher's users know, with its options set."""
+    known = decoder_options(name)
+    for option in options:
+        if option not in known:
+            raise OptionError(f"the decoder {name} has no option {option!r}: expected one of {', '.join(known)}")
+    return partial(DECODERS[ALIASES.get(name, name)], **options)
+
+
+def decoder_options(name: str) -> dict[str, Any]:
+    """The options of a decoder and their defaults."""
+    name = ALIASES.get(name, name)
+    if name not in DECODERS:
+        raise OptionError(f"unknown decoder {name!r}: expected one of {', '.join([*DECODERS, *ALIASES])}")
+    parameters = inspect.signature(DECODERS[name]).parameters.values()
+    return {parameter.name: parameter.default for parameter in parameters if parameter.kind == parameter.KEYWORD_ONLY}
+
+
+def _shuffled(candidates: Candidates, seed: int) -> Candidates:
+    """The same candidates with their rows in random order and ties within a row in random order."""
+    random = np.random.default_rng(seed)
+    rows = random.permutation(len(candidates))
+    targets, scores = candidates.targets[rows], candidates.scores[rows]
+    order = np.lexsort((random.random(scores.shape, np.float32), -scores), axis=1)
+    return replace(
+        candidates,
+        queries=candidates.queries[rows],
+        targets=np.take_along_axis(targets, order, axis=1),
+        scores=np.take_along_axis(scores, order, axis=1),
+    )
+
+
+def _decided(candidates: Candidates, chosen: Ints, probabilities: Floats) -> Alignment:
+    """The alignment in which row i has its candidate number chosen[i], or none where that is -1; sources ascending."""
+    rows = np.flatnonzero(chosen >= 0) if candidates.targets.shape[1] else np.empty(0, np.int64)
+    rows = rows[candidates.targets[rows, chosen[rows]] >= 0]
+    rows = rows[np.argsort(candidates.queries[rows])]
+    slots = chosen[rows]
+    pairs = np.column_stack([candidates.queries[rows], candidates.targets[rows, slots]])
+    return Alignment(pairs, np.clip(probabilities[rows, slots], 0, 1))
+
+
+def _columns(candidates: Candidates) -> tuple[Ints, int]:
+    """The targets numbered 0..m-1 without gaps, -1 where there is none, and m."""
+    there = candidates.targets >= 0
+    pool, numbers = np.unique(candidates.targets[there], return_inverse=True)
+    columns = np.full(candidates.targets.shape, -1, np.int64)
+    columns[there] = numbers
+    return columns, len(pool)
+
+
+def _mean_of_best(owners: Ints, scores: Floats, count: int, k: int) -> Floats:
+    """(count,) the mean of the k largest scores of each owner."""
+    order = np.lexsort((-scores, owners))
+    owners, scores = owners[order], scores[order]
+    best = np.arange(len(owners)) - np.searchsorted(owners, owners) < k
+    sums = np.bincount(owners[best], scores[best], count)
+    return sums / np.maximum(np.bincount(owners[best], minlength=count), 1)  # type: ignore[no-any-return]
+
+
+def _sub_spaces(rows: Ints, columns: Ints, row_count: int, column_count: int) -> tuple[int, int]:
+    """How many groups of sources share no candidate with one another, and the size of the largest; sources without any do not count."""
+    if not len(rows):
+        return 0, 0
+    size = row_count + column_count
+    graph = sparse.coo_array((np.ones(len(rows), np.int8), (rows, row_count + columns)), shape=(size, size))
+    _, labels = connected_components(graph, directed=False)
+    sizes = np.bincount(labels[np.unique(rows)])
+    return int((sizes > 0).sum()), int(sizes.max())
+
+
+@numba.njit(cache=True)  # type: ignore[untyped-decorator]
+def _propose(columns, scores, count):  # type: ignore[no-untyped-def]
+    """The slot that each row ends up with, -1: none. A target turns to whoever scores higher."""
+    chosen = np.full(len(columns), -1, np.int64)
+    owner = np.full(count, -1, np.int64)
+    for first in range(len(columns)):
+        row = first
+        while row >= 0:
+            chosen[row] += 1
+            slot = chosen[row]
+            if slot == columns.shape[1] or columns[row, slot] < 0:
+                chosen[row] = -1
+                break
+            column = columns[row, slot]
+            rival = owner[column]
+            if rival < 0:
+                owner[column] = row
+                break
+            if scores[row, slot] > scores[rival, chosen[rival]]:
+                owner[column] = row
+                row = rival
+    return chosen

@@ -1,0 +1,125 @@
+"""How good an alignment is. This is the only place where test links are read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from kgalign.data import Alignment, Candidates, Floats, Ints, Protocol
+
+CONFIDENT = 0.9
+BINS = 10
+
+
+def evaluate(
+    alignment: Alignment,
+    gold: Alignment,
+    *,
+    protocol: Protocol,
+    candidates: Candidates | None = None,
+    bootstrap: int = 0,
+    seed: int = 0,
+) -> dict[str, Any]:
+    """The figures of an alignment against gold links, as fractions; those of the candidate lists too if they are given.
+
+    hits@1          gold links that the alignment has; an unmatched source counts as wrong
+    precision       right pairs among those that touch a gold entity: of other pairs nobody knows
+    many_to_one     pairs whose target another source has too
+    ece             expected calibration error: how far probabilities are from the truth on average, over those pairs
+    bootstrap       draws for 95 % confidence intervals, under `name_interval`; 0: none
+    """
+    best = _best_of_each_source(alignment)
+    right = np.isin(_keys(best.pairs), _keys(gold.pairs))
+    judged = np.isin(best.sources, gold.sources) | np.isin(best.targets, gold.targets)
+    found = np.isin(_keys(gold.pairs), _keys(best.pairs))
+    figures: dict[str, Any] = {"protocol": protocol, "gold": len(gold), "matched": len(best)}
+    figures |= _ranking(candidates, gold) if candidates is not None else {}
+    figures |= {
+        "hits@1": _mean(found),
+        "precision": _mean(right[judged]),
+        "recall": _mean(found),
+        "f1": _f1(_mean(right[judged]), _mean(found)),
+        "many_to_one": many_to_one(alignment),
+    }
+    figures |= calibration(best.scores[judged], right[judged])
+    if bootstrap:
+        random = np.random.default_rng(seed)
+        figures["hits@1_interval"] = _interval(found, bootstrap, random)
+        figures["precision_interval"] = _interval(right[judged], bootstrap, random)
+    return figures
+
+
+def ranks(candidates: Candidates, gold: Alignment) -> Floats:
+    """(n,) the place of each gold link's target among its source's candidates, inf where it is not among them.
+
+    Candidates with the same score share their mean place, so that no order of ids helps.
+    """
+    row_of = {query: row for row, query in enumerate(candidates.queries.tolist())}
+    rows = np.array([row_of.get(source, -1) for source in gold.sources.tolist()], np.int64)
+    places = np.full(len(gold), np.inf)
+    asked = np.flatnonzero(rows >= 0)
+    targets, scores = candidates.targets[rows[asked]], candidates.scores[rows[asked]]
+    hit = targets == gold.targets[asked, None]
+    there = hit.any(axis=1)
+    own = np.where(hit, scores, -np.inf).max(axis=1, initial=-np.inf)[there, None]
+    better = (scores[there] > own).sum(axis=1)
+    equal = ((scores[there] == own) & (targets[there] >= 0)).sum(axis=1)
+    places[asked[there]] = better + (equal + 1) / 2
+    return places
+
+
+def many_to_one(alignment: Alignment) -> float:
+    """The share of pairs whose target another source has too."""
+    _, where, counts = np.unique(alignment.targets, return_inverse=True, return_counts=True)
+    return _mean(counts[where] > 1)
+
+
+def calibration(probabilities: Floats, right: Ints) -> dict[str, float]:
+    """Expected calibration error over ten bins of equal width; accuracy and number of the pairs above 0.9."""
+    bins = np.minimum((probabilities * BINS).astype(np.int64), BINS - 1)
+    gaps = np.bincount(bins, right - probabilities, BINS)
+    sure = probabilities > CONFIDENT
+    return {
+        "ece": float(np.abs(gaps).sum() / max(1, len(right))),
+        "accuracy_above_0.9": _mean(right[sure]),
+        "pairs_above_0.9": int(sure.sum()),
+    }
+
+
+def _ranking(candidates: Candidates, gold: Alignment) -> dict[str, float]:
+    places = ranks(candidates, gold)
+    return {
+        "hits@10": _mean(places <= 10),
+        "mrr": _mean(1 / places),
+        "candidate_hits@1": _mean(places <= 1),
+        "candidate_recall": _mean(np.isfinite(places)),
+    }
+
+
+def _best_of_each_source(alignment: Alignment) -> Alignment:
+    """The pair with the highest score of each source."""
+    order = np.lexsort((-alignment.scores, alignment.sources))
+    _, first = np.unique(alignment.sources[order], return_index=True)
+    return alignment.where(order[first])
+
+
+def _interval(values: Ints, draws: int, random: np.random.Generator) -> list[float]:
+    """The 95 % interval of the mean when the links are drawn anew, with replacement."""
+    if not len(values):
+        return [0.0, 0.0]
+    counts = random.binomial(len(values), values.mean(), draws)  # the mean of draws from zeros and ones
+    return [float(edge) for edge in np.percentile(counts / len(values), [2.5, 97.5])]
+
+
+def _f1(precision: float, recall: float) -> float:
+    return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
+
+
+def _mean(values: Any) -> float:
+    return float(np.mean(values)) if len(values) else 0.0
+
+
+def _keys(pairs: Ints) -> Ints:
+    """One number for each pair."""
+    return (pairs[:, 0] << 32) | pairs[:, 1]

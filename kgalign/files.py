@@ -1,0 +1,63 @@
+"""Text files as they lie on disk: plain, gzip, bz2 or zstd, UTF-8, one record a line, fields between tabs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+
+from kgalign.errors import DataError
+
+COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
+
+
+def find_file(folder: Path, name: str) -> Path | None:
+    """The file of that name in the folder, compressed or not."""
+    found = (folder / f"{name}{ending}" for ending in ("", *COMPRESSIONS))
+    return next((path for path in found if path.is_file()), None)
+
+
+def open_lines(path: str | Path) -> Iterator[tuple[int, str]]:
+    """The lines of a file, numbered from 1, without their ends; blank lines are left out."""
+    path = Path(path)
+    if not path.is_file():
+        raise DataError(f"{path}: no such file")
+    try:
+        with pa.input_stream(str(path), compression=COMPRESSIONS.get(path.suffix)) as stream:
+            yield from _decoded(path, stream)
+    except OSError as error:
+        kind = COMPRESSIONS.get(path.suffix, "readable")
+        raise DataError(f"{path}: expected a whole {kind} file, but reading it failed ({error})") from None
+
+
+def read_rows(path: str | Path, columns: int) -> Iterator[tuple[int, list[str]]]:
+    """The numbered rows of a tab-separated file. Nothing is quoted; the last field keeps any further tabs."""
+    for number, line in open_lines(path):
+        fields = line.split("\t", columns - 1)
+        if len(fields) < columns:
+            raise DataError(f"{path}:{number}: expected {columns} fields between tabs, found {len(fields)}: {line[:60]!r}")
+        yield number, fields
+
+
+def _decoded(path: Path, stream: pa.NativeFile, block: int = 1 << 24) -> Iterator[tuple[int, str]]:
+    """Numbered lines out of blocks of bytes. Only a line feed ends a line: names may hold any other separator."""
+    number, rest = 0, b""
+    while True:
+        read = stream.read(block)
+        *lines, rest = (rest + read).split(b"\n")
+        if not read:
+            lines, rest = ([rest] if rest else []), b""
+        for line in lines:
+            number += 1
+            try:
+                text = line.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r")
+            except UnicodeDecodeError as error:
+                raise DataError(
+                    f"{path}:{number}: expected UTF-8, found the byte 0x{line[error.start]:02x}; convert the file, "
+                    "for instance with iconv"
+                ) from None
+            if text.strip():
+                yield number, text
+        if not read:
+            return

@@ -1,0 +1,45 @@
+"""What a model is, and the models there are.
+
+A model is a frozen dataclass whose fields are its options. To add one, write its file and add its line to MODELS.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any, Protocol, Self
+
+from kgalign.data import Alignment, AlignmentTask, Candidates
+from kgalign.errors import OptionError
+from kgalign.models.names import Names
+
+
+class Model(Protocol):
+    """Scores candidates. `fit` learns from the seeds and returns the fitted model; `predict` changes nothing.
+
+    `known` holds the pairs that count as true by now: seeds and easy pairs. What a model does with them is its own affair.
+    """
+
+    def fit(self, task: AlignmentTask) -> Self: ...
+
+    def predict(self, task: AlignmentTask, known: Alignment) -> Candidates: ...
+
+
+MODELS: dict[str, type[Any]] = {
+    "names": Names,
+}
+
+
+def make_model(name: str, **options: Any) -> Any:
+    """The model of that name with its options set."""
+    known = model_options(name)
+    for option in options:
+        if option not in known:
+            raise OptionError(f"the model {name} has no option {option!r}: expected one of {', '.join(known)}")
+    return MODELS[name](**options)
+
+
+def model_options(name: str) -> dict[str, Any]:
+    """The options of a model and their defaults."""
+    if name not in MODELS:
+        raise OptionError(f"unknown model {name!r}: expected one of {', '.join(MODELS)}")
+    return {option.name: option.default for option in fields(MODELS[name])}

@@ -1,0 +1,107 @@
+"""DBP15K folders: entities, relations and triples by number, in all public shapes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from kgalign.data import Attributes, KnowledgeGraph
+from kgalign.errors import DataError
+from kgalign.files import find_file, read_rows
+from kgalign.readers.links import Links, check_apart, make_links
+from kgalign.readers.names import local_name
+
+NEEDS = "ent_ids_1, ent_ids_2, triples_1 and triples_2"
+LINK_FILES = (("sup_ent_ids", "ref_ent_ids"), ("sup_pairs", "ref_pairs"))  # seeds, test links
+
+
+def missing(folder: Path) -> list[str]:
+    """The files that a DBP15K folder must have and this one has not."""
+    return [name for name in ("ent_ids_1", "ent_ids_2", "triples_1", "triples_2") if not find_file(folder, name)]
+
+
+def read_folder(folder: Path) -> tuple[tuple[KnowledgeGraph, KnowledgeGraph], Links]:
+    """Both graphs and their links. Names come from names_1/2, else from ent_ids_1/2_trans_goo, else from the IRIs."""
+    source, source_ids = _read_graph(folder, 1)
+    target, target_ids = _read_graph(folder, 2)
+    for seeds_name, test_name in LINK_FILES:
+        seeds_path, test_path = find_file(folder, seeds_name), find_file(folder, test_name)
+        seeds, test = (
+            None if path is None else make_links(path, read_rows(path, 2), source_ids, target_ids) for path in (seeds_path, test_path)
+        )
+        if seeds is not None and test is not None and test_path is not None:
+            check_apart(test_path, seeds, test)
+        if seeds is not None or test is not None:
+            return (source, target), (seeds, test)
+    return (source, target), (None, None)
+
+
+def _read_graph(folder: Path, side: int) -> tuple[KnowledgeGraph, dict[str, int]]:
+    """The graph of one side, and the position of each entity by the number that the files give it."""
+    ids, entities = _read_numbered(_found(folder, f"ent_ids_{side}"))
+    relation_path = find_file(folder, f"rel_ids_{side}")
+    relation_ids, relations = _read_numbered(relation_path) if relation_path else ({}, [])
+    path = _found(folder, f"triples_{side}")
+    triples = []
+    for number, (head, relation, tail) in read_rows(path, 3):
+        for entity in (head, tail):
+            if entity not in ids:
+                raise DataError(f"{path}:{number}: no entity has the id {entity!r}; expected one of ent_ids_{side}")
+        if relation not in relation_ids:
+            if relation_path:
+                raise DataError(f"{path}:{number}: no relation has the id {relation!r}; expected one of rel_ids_{side}")
+            relation_ids[relation] = len(relations)
+            relations.append(relation)
+        triples.append((ids[head], relation_ids[relation], ids[tail]))
+    if not triples:
+        raise DataError(f"{path}: the graph is empty; expected at least one triple")
+    names = _read_names(folder, side, ids, entities)
+    attributes = _read_attributes(folder, side, ids)
+    return KnowledgeGraph(entities, relations, np.array(triples, np.int64).reshape(-1, 3), names, attributes), ids
+
+
+def _read_numbered(path: Path) -> tuple[dict[str, int], list[str]]:
+    """The position of each number in a file of numbers and IRIs, and the IRIs."""
+    ids: dict[str, int] = {}
+    iris: list[str] = []
+    for number, (identifier, iri) in read_rows(path, 2):
+        if identifier in ids:
+            raise DataError(f"{path}:{number}: the id {identifier} is given twice; expected each id once")
+        ids[identifier] = len(iris)
+        iris.append(iri)
+    return ids, iris
+
+
+def _read_names(folder: Path, side: int, ids: dict[str, int], entities: list[str]) -> list[str]:
+    names = [local_name(entity) for entity in entities]
+    path = find_file(folder, f"names_{side}") or find_file(folder, f"ent_ids_{side}_trans_goo")
+    for number, (identifier, name) in read_rows(path, 2) if path else ():
+        if identifier not in ids:
+            raise DataError(f"{path}:{number}: no entity has the id {identifier!r}; expected one of ent_ids_{side}")
+        names[ids[identifier]] = name.strip() or names[ids[identifier]]
+    return names
+
+
+def _read_attributes(folder: Path, side: int, ids: dict[str, int]) -> Attributes:
+    """Which entity has which attribute; these folders do not tell the values."""
+    property_path, path = find_file(folder, f"attr_ids_{side}"), find_file(folder, f"ent_attrs_{side}")
+    if not property_path or not path:
+        return Attributes()
+    property_ids, properties = _read_numbered(property_path)
+    facts = []
+    for number, (entity, attributes) in read_rows(path, 2):
+        if entity not in ids:
+            raise DataError(f"{path}:{number}: no entity has the id {entity!r}; expected one of ent_ids_{side}")
+        for attribute in attributes.split():
+            if attribute not in property_ids:
+                raise DataError(f"{path}:{number}: no attribute has the id {attribute!r}; expected one of attr_ids_{side}")
+            facts.append((ids[entity], property_ids[attribute]))
+    return Attributes(properties, np.array(facts, np.int64).reshape(-1, 2), [""] * len(facts))
+
+
+def _found(folder: Path, name: str) -> Path:
+    path = find_file(folder, name)
+    if path is None:
+        raise DataError(f"{folder / name}: no such file")
+    return path

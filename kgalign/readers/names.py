@@ -1,0 +1,42 @@
+"""Names of entities: labels where there are some, the readable part of the IRI where there are none."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from urllib.parse import unquote
+
+LABEL_PROPERTIES = frozenset(
+    {
+        "http://www.w3.org/2000/01/rdf-schema#label",
+        "http://www.w3.org/2004/02/skos/core#prefLabel",
+        "http://xmlns.com/foaf/0.1/name",
+        "http://schema.org/name",
+        "https://schema.org/name",
+        "rdfs:label",
+        "skos:prefLabel",
+        "foaf:name",
+        "schema:name",
+        "label",
+        "name",
+    }
+)
+BEFORE_LOCAL = re.compile(r"^.*/resource/|^.*#|^.*/")  # names of DBpedia may hold slashes themselves: AC/DC
+LITERAL = re.compile(r'^"(.*)"(?:@[\w-]+|\^\^\S+)?$', re.DOTALL)
+
+
+def local_name(iri: str) -> str:
+    """The last part of an IRI as a person would write it: decoded, with blanks for underscores."""
+    local = BEFORE_LOCAL.sub("", iri.strip("<>").rstrip("/#"), count=1)
+    return unquote(local).replace("_", " ").strip() or iri
+
+
+def names_of(entities: Sequence[str], labels: Mapping[str, str]) -> list[str]:
+    """One name for each entity."""
+    return [labels.get(entity) or local_name(entity) for entity in entities]
+
+
+def literal_value(text: str) -> str:
+    """What stands between the quotes of a literal, without language or datatype; any other text as it is."""
+    found = LITERAL.match(text)
+    return found.group(1) if found else text

@@ -1,0 +1,127 @@
+"""Names to vectors: character n-grams, which need no download, and word-vector files."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+from scipy import sparse
+
+from kgalign.data import Floats, Ints
+from kgalign.errors import DataError
+from kgalign.files import open_lines
+
+NOT_A_WORD = re.compile(r"[\W_]+")
+ACCENTS = re.compile("[\u0300-\u036f]")
+UNDECOMPOSED = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "ı": "i"})
+CODE_BITS = 21  # a code point has at most 21 bits, so three of them fit one int64 without collision
+
+
+def fold(name: str) -> str:
+    """The words of a name in lower case, without accents, with one blank between them. Any script."""
+    if not name.isascii():
+        decomposed = unicodedata.normalize("NFKD", name)
+        # Only the accents of alphabets go: the marks of other scripts (a dakuten, a vowel sign) tell words apart.
+        name = unicodedata.normalize("NFC", ACCENTS.sub("", decomposed))
+    return NOT_A_WORD.sub(" ", name.casefold().translate(UNDECOMPOSED)).strip()
+
+
+def ngram_vectors(
+    source_names: Sequence[str], target_names: Sequence[str], longest: int = 3
+) -> tuple[sparse.csr_array, sparse.csr_array]:
+    """Unit TF-IDF vectors of the character n-grams (1 to `longest`, 3 at most) within words, for both sides over one vocabulary."""
+    keys, owners = _ngrams([fold(name) for name in (*source_names, *target_names)], longest)
+    _, features = np.unique(keys, return_inverse=True)
+    count = len(source_names) + len(target_names)
+    counts = sparse.coo_array((np.ones(len(owners), np.float32), (owners, features))).tocsr()
+    counts.resize((count, counts.shape[1]))
+    documents = np.bincount(counts.indices, minlength=counts.shape[1])
+    rarity = np.log((1 + count) / (1 + documents)) + 1
+    counts.data = ((1 + np.log(counts.data)) * rarity[counts.indices]).astype(np.float32)
+    vectors = unit_rows(counts)
+    return vectors[: len(source_names)], vectors[len(source_names) :]
+
+
+def word_vectors(
+    source_names: Sequence[str], target_names: Sequence[str], path: str | Path
+) -> tuple[Floats, Floats]:
+    """Unit means of the word vectors of each name, zero where no word of it is known; (n, d) and (m, d).
+
+    `path` is a text file in the format of GloVe or word2vec, plain or compressed.
+    """
+    words = [fold(name).split() for name in (*source_names, *target_names)]
+    vocabulary, vectors = read_word_vectors(path, {word for name in words for word in name})
+    rows = np.repeat(np.arange(len(words)), [len(name) for name in words])
+    columns = np.array([vocabulary.get(word, -1) for name in words for word in name], np.int64)
+    found = columns >= 0
+    shape = (len(words), len(vectors))
+    sums = sparse.csr_array((np.ones(found.sum(), np.float32), (rows[found], columns[found])), shape=shape) @ vectors
+    means = sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-12)
+    return means[: len(source_names)], means[len(source_names) :]
+
+
+def read_word_vectors(path: str | Path, wanted: set[str]) -> tuple[dict[str, int], Floats]:
+    """The position of each wanted word that the file has, and their vectors (n, d)."""
+    lines = _skip_word2vec_header(open_lines(path))
+    vocabulary: dict[str, int] = {}
+    rows: list[Floats] = []
+    dimensions = 0
+    for number, line in lines:
+        word, *numbers = line.rstrip().split(" ")
+        dimensions = dimensions or len(numbers)
+        if len(numbers) > dimensions:  # some releases have words with blanks in them
+            word, numbers = line.rstrip().rsplit(" ", dimensions)[0], numbers[-dimensions:]
+        if word not in wanted or word in vocabulary:
+            continue
+        try:
+            rows.append(np.array(numbers, np.float32))
+        except ValueError:
+            rows.append(np.empty(0, np.float32))
+        if len(rows[-1]) != dimensions or not dimensions:
+            raise DataError(f"{path}:{number}: expected a word and {dimensions or 'its'} numbers, blank between them")
+        vocabulary[word] = len(vocabulary)
+    if not rows:
+        raise DataError(f"{path}: none of the {len(wanted)} words of the names is in this word-vector file")
+    return vocabulary, np.stack(rows)
+
+
+def unit_rows(matrix: sparse.csr_array) -> sparse.csr_array:
+    """The same sparse matrix with each row scaled to length 1; empty rows stay empty."""
+    lengths = np.sqrt(np.add.reduceat(np.append(matrix.data**2, 0), matrix.indptr[:-1]))
+    lengths[np.diff(matrix.indptr) == 0] = 1
+    scaled = matrix.data / np.repeat(lengths, np.diff(matrix.indptr))
+    return sparse.csr_array((scaled.astype(np.float32), matrix.indices, matrix.indptr), shape=matrix.shape)
+
+
+def _ngrams(names: Sequence[str], longest: int) -> tuple[Ints, Ints]:
+    """A number for each occurrence of an n-gram, equal n-grams having equal numbers, and the name it stands in.
+
+    Words begin and end with a blank, and no n-gram reaches over a blank.
+    """
+    padded = [f" {name} " for name in names]
+    codes = np.frombuffer("".join(padded).encode("utf-32-le"), np.uint32).astype(np.int64)
+    owners = np.repeat(np.arange(len(padded)), [len(name) for name in padded])
+    blank = codes == ord(" ")
+    keys, found = [codes[~blank]], [owners[~blank]]
+    for size in range(2, longest + 1):
+        stop = len(codes) - size + 1
+        key = codes[:stop].copy()
+        whole = owners[:stop] == owners[size - 1 :]
+        for step in range(1, size):
+            key |= codes[step : stop + step] << (CODE_BITS * step)
+            if step < size - 1:
+                whole &= ~blank[step : stop + step]
+        whole &= ~(blank[:stop] & blank[size - 1 :]) if size == 2 else True
+        keys.append(key[whole])
+        found.append(owners[:stop][whole])
+    return np.concatenate(keys), np.concatenate(found)
+
+
+def _skip_word2vec_header(lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str]]:
+    """The numbered lines without word2vec's first one, which holds the number of words and of dimensions."""
+    for number, line in lines:
+        if not (number == 1 and len(line.split()) == 2):
+            yield number, line

@@ -1,0 +1,75 @@
+"""The folder of a run: links, candidates, rounds, and how it all came about. Whole or not there at all."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
+
+from kgalign.data import AlignmentTask, Candidates
+from kgalign.errors import OptionError
+from kgalign.writers import sameas, tsv
+
+if TYPE_CHECKING:
+    from kgalign.align import Run
+
+
+def check_free(folder: Path) -> None:
+    """Refuses a folder that holds something other than an earlier run, before any work is done."""
+    if folder.is_file() or (folder.is_dir() and any(folder.iterdir()) and not (folder / "run.json").is_file()):
+        raise OptionError(f"{folder}: exists and is not a run of kgalign; give another folder with -o")
+
+
+def write_run(run: Run, folder: str | Path) -> Path:
+    """Writes alignment.tsv, sameas.nt, candidates.parquet, rounds.jsonl and run.json. An earlier run there is replaced."""
+    folder = Path(folder)
+    check_free(folder)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    draft = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+    try:
+        tsv.write(run.alignment, run.task, draft / "alignment.tsv")
+        sameas.write(run.alignment, run.task, draft / "sameas.nt")
+        _write_candidates(run.candidates, run.task, draft / "candidates.parquet")
+        _write_text(draft / "rounds.jsonl", "".join(json.dumps(line) + "\n" for line in run.alignment.record["rounds"]))
+        _write_text(draft / "run.json", json.dumps(run.report(), indent=2, ensure_ascii=False, default=_plain) + "\n")
+        draft.chmod(0o755)
+        if folder.exists():
+            shutil.rmtree(folder)
+        draft.rename(folder)
+    except BaseException:
+        shutil.rmtree(draft, ignore_errors=True)
+        raise
+    return folder
+
+
+def _write_candidates(candidates: Candidates, task: AlignmentTask, path: Path) -> None:
+    """One row a candidate pair, best first for each source."""
+    rows, slots = candidates.edges()
+    sources, targets = candidates.queries[rows], candidates.targets[rows, slots]
+    table = {
+        "source": _strings(task.source.entities, sources),
+        "target": _strings(task.target.entities, targets),
+        "score": candidates.scores[rows, slots].astype(np.float32),
+        "probability": candidates.probabilities()[rows, slots].astype(np.float32),
+    }
+    pa.parquet.write_table(pa.table(table), path, compression="zstd")
+
+
+def _strings(entities: Any, ids: Any) -> pa.Array:
+    """The entities of those ids, each stored once."""
+    used, where = np.unique(ids, return_inverse=True)
+    return pa.DictionaryArray.from_arrays(pa.array(where, pa.int32()), pa.array([entities[i] for i in used.tolist()], pa.string()))
+
+
+def _write_text(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8", newline="\n")
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else str(value)

@@ -1,0 +1,45 @@
+"""Tiny graphs and candidates that several tests use."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kgalign import Alignment, AlignmentTask, Candidates, KnowledgeGraph
+
+DATA = Path(os.environ.get("KGALIGN_DATA", Path(__file__).parents[2] / "shared" / "data"))
+
+
+def graph(names, triples=()):
+    """A graph whose entities are called like their names; triples by name."""
+    entities = [name.replace(" ", "_") for name in names]
+    relations = sorted({relation for _, relation, _ in triples})
+    ids = [(names.index(head), relations.index(relation), names.index(tail)) for head, relation, tail in triples]
+    return KnowledgeGraph(entities, relations, np.array(ids, np.int64).reshape(-1, 3), names)
+
+
+def task_of(source, target, seeds=()):
+    """Everything without a seed asked and on offer."""
+    seeds = Alignment(np.array(seeds, np.int64).reshape(-1, 2))
+    queries = np.setdiff1d(np.arange(len(source.entities)), seeds.sources)
+    pool = np.setdiff1d(np.arange(len(target.entities)), seeds.targets)
+    return AlignmentTask(source, target, seeds, queries, pool)
+
+
+def candidates_of(matrix, temperature=1.0):
+    """Candidates of a full matrix of probabilities, best first; zeros are no candidates."""
+    matrix = np.asarray(matrix, float)
+    order = np.argsort(-matrix, axis=1, kind="stable")
+    scores = np.take_along_axis(matrix, order, axis=1)
+    with np.errstate(divide="ignore"):
+        return Candidates(np.arange(len(matrix)), np.where(scores > 0, order, -1), np.log(scores), temperature)
+
+
+@pytest.fixture(scope="session")
+def dbp15k():
+    """The folder of DBP15K, where it is there."""
+    folder = DATA / "dbp15k"
+    if not folder.is_dir():
+        pytest.skip(f"no DBP15K at {folder}: set KGALIGN_DATA to the folder that holds dbp15k/")
+    return folder

@@ -1,0 +1,66 @@
+import numpy as np
+import pytest
+from conftest import graph, task_of
+
+from kgalign import Alignment, Candidates, DataError, KnowledgeGraph, OptionError, hold_out, share_names
+
+
+def test_graph_refuses_triples_of_unknown_entities():
+    with pytest.raises(DataError, match="a triple's entity has the id 2: expected 0 to 1"):
+        KnowledgeGraph(["a", "b"], ["r"], np.array([[0, 0, 2]]), ["a", "b"])
+
+
+def test_graph_refuses_a_missing_name():
+    with pytest.raises(DataError, match="1 names for 2 entities"):
+        KnowledgeGraph(["a", "b"], [], np.empty((0, 3), int), ["a"])
+
+
+def test_arrays_cannot_be_changed():
+    alignment = Alignment(np.array([[0, 1]]))
+    with pytest.raises(ValueError, match="read-only"):
+        alignment.pairs[0, 0] = 5
+
+
+def test_alignment_refuses_scores_that_are_no_probabilities():
+    with pytest.raises(DataError, match="from 0 to 1"):
+        Alignment(np.array([[0, 1]]), np.array([1.5]))
+
+
+def test_task_refuses_contradicting_seeds():
+    with pytest.raises(DataError, match="two seeds share a source entity"):
+        task_of(graph(["a", "b"]), graph(["c", "d"]), [(0, 0), (0, 1)])
+
+
+def test_probabilities_are_the_softmax_of_what_is_there():
+    candidates = Candidates(np.array([0, 1]), np.array([[3, 4], [3, -1]]), np.array([[1.0, 0.0], [0.2, -np.inf]]), 0.5)
+    expected = np.exp(2) / (np.exp(2) + 1)
+    np.testing.assert_allclose(candidates.probabilities(), [[expected, 1 - expected], [1, 0]])
+
+
+def test_a_row_without_candidates_has_no_probability():
+    candidates = Candidates(np.array([0]), np.array([[-1]]), np.array([[-np.inf]]))
+    assert candidates.probabilities().tolist() == [[0.0]]
+
+
+def test_candidates_refuse_a_temperature_of_zero():
+    with pytest.raises(OptionError, match="temperature"):
+        Candidates(np.array([0]), np.array([[1]]), np.array([[1.0]]), 0.0)
+
+
+def test_hold_out_asks_some_seeds_and_tells_the_others():
+    names = [str(i) for i in range(20)]
+    task = task_of(graph(names), graph(names), [(i, i) for i in range(10)])
+    asked, dev = hold_out(task, 0.3, seed=1)
+    assert len(dev) == 3
+    assert len(asked.seeds) == 7
+    assert set(dev.sources) <= set(asked.queries)
+    assert set(dev.targets) <= set(asked.pool)
+    assert set(task.queries) <= set(asked.queries)
+    assert not set(dev.sources) & set(asked.seeds.sources)
+
+
+def test_share_names_renames_only_the_known_sources():
+    task = task_of(graph(["Firenze", "Roma"]), graph(["Florence", "Rome"]))
+    shared = share_names(task, Alignment(np.array([[0, 0]])))
+    assert shared.source.names == ["Florence", "Roma"]
+    assert task.source.names == ["Firenze", "Roma"]

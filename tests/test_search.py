@@ -1,0 +1,57 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+from kgalign import OptionError
+from kgalign.search import find_candidates, top_k
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(1, 30), st.integers(1, 30), st.integers(1, 6), st.integers(0, 10**6))
+def test_top_k_is_what_the_full_matrix_says(n, m, k, seed):
+    random = np.random.default_rng(seed)
+    source = random.random((n, 8)) * (random.random((n, 8)) < 0.5)
+    target = random.random((m, 8)) * (random.random((m, 8)) < 0.5)
+    full = np.sort(source @ target.T, axis=1)[:, ::-1][:, :k]
+    _, dense = top_k(source, target, k, memory_mb=1)
+    columns, thin = top_k(sparse.csr_array(source), sparse.csr_array(target), k)
+    np.testing.assert_allclose(dense, full, atol=1e-6)
+    np.testing.assert_allclose(np.where(columns >= 0, thin, 0), full, atol=1e-6)
+
+
+def test_blocks_do_not_change_the_answer(monkeypatch):
+    random = np.random.default_rng(0)
+    source, target = random.random((50, 4)), random.random((200_000, 4))
+    small, large = top_k(source, target, 3, memory_mb=2), top_k(source, target, 3, memory_mb=500)
+    np.testing.assert_array_equal(small[0], large[0])
+
+
+def test_both_directions_add_targets_that_want_the_row():
+    source = np.array([[1.0, 0.0], [0.9, 0.1]])
+    target = np.array([[1.0, 0.0], [0.0, 1.0]])
+    one_way = find_candidates(source, target, np.arange(2), np.arange(2), 1)
+    both = find_candidates(source, target, np.arange(2), np.arange(2), 1, both_directions=True)
+    assert one_way.targets.tolist() == [[0], [0]]
+    assert both.targets.tolist() == [[0, -1], [0, 1]]
+
+
+def test_candidates_come_from_the_pool_only():
+    vectors = np.eye(5)
+    candidates = find_candidates(vectors, vectors, np.array([1, 3]), np.array([0, 3, 4]), 3)
+    assert candidates.queries.tolist() == [1, 3]
+    assert set(candidates.targets.ravel().tolist()) <= {0, 3, 4, -1}
+    assert candidates.targets[1, 0] == 3
+
+
+def test_ties_are_not_broken_by_id_order():
+    vectors = np.ones((300, 1))
+    candidates = find_candidates(vectors, vectors, np.arange(300), np.arange(300), 1)
+    assert (candidates.targets[:, 0] == candidates.queries).mean() < 0.1
+    assert candidates.targets[0, 0] != 0
+
+
+def test_k_below_one_is_refused():
+    with pytest.raises(OptionError, match="k=0"):
+        find_candidates(np.eye(2), np.eye(2), np.arange(2), np.arange(2), 0)

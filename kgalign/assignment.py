@@ -55,7 +55,7 @@ def assign(starts: Ints, columns: Ints, costs: Floats, column_count: int, unmatc
     return Assignment(*_certify(starts, columns, costs, unmatched, chosen, prices))
 
 
-@numba.njit(cache=True)  # type: ignore[untyped-decorator]
+@numba.njit(cache=True)
 def _solve(starts, columns, costs, m, unmatched, bids):  # type: ignore[no-untyped-def]
     """The chosen edge of each row (-1: unmatched) and the price of each column."""
     n = len(starts) - 1
@@ -134,7 +134,7 @@ def _solve(starts, columns, costs, m, unmatched, bids):  # type: ignore[no-untyp
     return chosen, prices
 
 
-@numba.njit(cache=True)  # type: ignore[untyped-decorator]
+@numba.njit(cache=True)
 def _auction(starts, columns, costs, unmatched, prices, owner, chosen, bids):  # type: ignore[no-untyped-def]
     """Rows still free after at most that many bids; fills prices, owner and chosen."""
     n = len(starts) - 1
@@ -143,7 +143,7 @@ def _auction(starts, columns, costs, unmatched, prices, owner, chosen, bids):  #
     for first in range(n):
         row = first
         while row >= 0:
-            best, second, best_edge, second_edge = unmatched[row], np.inf, np.int64(-1), np.int64(-1)
+            best, second, best_edge, second_edge = unmatched[row], np.inf, -1, -1
             for edge in range(starts[row], starts[row + 1]):
                 offer = costs[edge] + prices[columns[edge]]
                 if offer < best:
@@ -171,7 +171,7 @@ def _auction(starts, columns, costs, unmatched, prices, owner, chosen, bids):  #
     return waiting[:waiting_count]
 
 
-@numba.njit(cache=True)  # type: ignore[untyped-decorator]
+@numba.njit(cache=True)
 def _certify(starts, columns, costs, unmatched, chosen, prices):  # type: ignore[no-untyped-def]
     """Column and value of each row, the total, and the prices."""
     n = len(starts) - 1
@@ -189,7 +189,7 @@ def _certify(starts, columns, costs, unmatched, chosen, prices):  # type: ignore
     return matched, total, values, prices
 
 
-@numba.njit(cache=True)  # type: ignore[untyped-decorator]
+@numba.njit(cache=True)
 def _push(keys, items, at, key, item):  # type: ignore[no-untyped-def]
     while at > 0:
         parent = (at - 1) >> 1
@@ -200,7 +200,7 @@ def _push(keys, items, at, key, item):  # type: ignore[no-untyped-def]
     keys[at], items[at] = key, item
 
 
-@numba.njit(cache=True)  # type: ignore[untyped-decorator]
+@numba.njit(cache=True)
 def _pop(keys, items, size):  # type: ignore[no-untyped-def]
     """Takes the smallest entry off a heap that has `size` entries afterwards."""
     key, item = keys[size], items[size]

@@ -13,6 +13,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 import typer
 from rich.console import Console
 from rich.table import Table
@@ -30,6 +31,7 @@ from kgalign.evaluate import evaluate as measure
 from kgalign.models import MODELS, model_options
 from kgalign.readers import read
 from kgalign.readers.scored import read_alignments, read_candidates
+from kgalign.readers.tables import read_table
 from kgalign.text import fold
 from kgalign.writers import write_run
 from kgalign.writers.run import check_free
@@ -40,7 +42,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-UsageProblem = typer.BadParameter.__mro__[2]  # what every complaint about the command line is; typer does not name it
+UsageProblem: type[Any] = typer.BadParameter.__mro__[2]  # what every complaint about the command line is; typer does not name it
 console = Console(stderr=True, highlight=False, soft_wrap=True)
 
 
@@ -108,7 +110,9 @@ def align_command(
     min_new: Annotated[int, typer.Option(help="fewer new easy pairs than this in a round end it")] = 20,
     max_rounds: Annotated[int, typer.Option(help="how often easy pairs are fed back at most")] = 10,
     protocol: Annotated[Protocols | None, typer.Option(help="who is asked and on offer; closed where there are test links")] = None,
-    seed_ratio: Annotated[float, typer.Option(help="share of the links that become seeds, where a folder has one file of links")] = 0.3,
+    seed_ratio: Annotated[
+        float, typer.Option(help="share of the links that become seeds, where a folder has one file of links")
+    ] = 0.3,
     fold_number: Annotated[int, typer.Option("--fold", help="which fold of an OpenEA folder")] = 1,
     settings: Settings = None,
     seed: Seed = 0,
@@ -125,7 +129,7 @@ def align_command(
             target,
             seeds=seeds,
             gold=gold,
-            protocol=protocol.value if protocol else None,  # type: ignore[arg-type]
+            protocol=protocol.value if protocol else None,
             seed_ratio=seed_ratio,
             split_seed=seed,
             fold=fold_number,
@@ -169,7 +173,7 @@ def decode(
     options = _parse_settings(settings, decoder_options(decoder))
     decide = make_decoder(decoder, **{"seed": seed, **options})
     with _working("reading"):
-        given, task = read_candidates(candidates, scale.value, temperature)  # type: ignore[arg-type]
+        given, task = read_candidates(candidates, scale.value, temperature)
     began = time.perf_counter()
     alignment = decide(given)
     seconds = {"decode": time.perf_counter() - began}
@@ -189,14 +193,16 @@ def decode(
 def evaluate(
     alignment: Annotated[Path, typer.Argument(help="a run's folder, or a table of source and target")],
     gold: Annotated[Path, typer.Option(help="a table of source and target")],
-    protocol: Annotated[Protocols | None, typer.Option(help="under which the links were found; a run's folder says it itself")] = None,
+    protocol: Annotated[
+        Protocols | None, typer.Option(help="under which the links were found; a run's folder says it itself")
+    ] = None,
     bootstrap: Annotated[int, typer.Option(help="draws for confidence intervals, 0: none")] = 0,
     as_json: AsJson = False,
 ) -> None:
     """Measure links against gold links."""
     links, gold_links = read_alignments(alignment, gold)
     report = alignment / "run.json"
-    named = protocol.value if protocol else json.loads(report.read_text("utf-8"))["protocol"] if report.is_file() else "open"
+    named: Any = protocol.value if protocol else json.loads(report.read_text("utf-8"))["protocol"] if report.is_file() else "open"
     figures = measure(links, gold_links, protocol=named, bootstrap=bootstrap)
     if as_json:
         _print_json(figures)
@@ -284,11 +290,11 @@ def _finish(run: Run, output: Path, as_json: bool) -> None:
 
 def _measure_by_name(alignment: Alignment, task: AlignmentTask, gold: Path) -> dict[str, Any]:
     """The figures of an alignment by gold links that may name entities without candidates."""
-    from kgalign.readers.tables import read_table
-
     ids = [{name: position for position, name in enumerate(graph.entities)} for graph in (task.source, task.target)]
-    pairs = [[side.setdefault(name, len(side)) for side, name in zip(ids, fields, strict=True)] for _, fields in read_table(gold, 2)]
-    return measure(alignment, Alignment(pairs), protocol="open")  # type: ignore[arg-type]
+    pairs = [
+        [side.setdefault(name, len(side)) for side, name in zip(ids, fields, strict=True)] for _, fields in read_table(gold, 2)
+    ]
+    return measure(alignment, Alignment(np.array(pairs)), protocol="open")
 
 
 def _parse_settings(settings: list[str] | None, known: Mapping[str, Any]) -> dict[str, Any]:

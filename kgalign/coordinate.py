@@ -68,7 +68,8 @@ def coordinate(
         raise OptionError(f"min_new={min_new}, max_rounds={max_rounds}: expected at least 1 and at least 0")
     easy = answer = Alignment.empty()
     ever_easy = np.empty(0, np.int64)
-    number, stopped, history = 0, None, []
+    number, stopped = 0, None
+    history: list[dict[str, Any]] = []
     while stopped is None:
         began = time.perf_counter()
         candidates = model.predict(task, task.seeds + easy)

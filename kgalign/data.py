@@ -14,8 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from kgalign.errors import DataError, OptionError
 
-Ints = NDArray[np.integer[Any]]
-Floats = NDArray[np.floating[Any]]
+Ints = NDArray[Any]  # the kind of number is told to the reader; widths differ with size
+Floats = NDArray[Any]
 Protocol = Literal["closed", "open"]
 
 
@@ -155,11 +155,12 @@ class Candidates:
         with np.errstate(invalid="ignore"):
             weights = np.exp(logits - logits.max(axis=1, keepdims=True, initial=-np.inf))
         weights[self.targets < 0] = 0
-        return weights / np.maximum(weights.sum(axis=1, keepdims=True), 1e-300)  # type: ignore[no-any-return]
+        return weights / np.maximum(weights.sum(axis=1, keepdims=True), 1e-300)
 
     def edges(self) -> tuple[Ints, Ints]:
         """(row, column) positions of the candidates that are there, row by row."""
-        return np.nonzero(self.targets >= 0)
+        rows, slots = np.nonzero(self.targets >= 0)
+        return rows, slots
 
 
 def hold_out(task: AlignmentTask, fraction: float = 0.1, seed: int = 0) -> tuple[AlignmentTask, Alignment]:
@@ -195,7 +196,7 @@ def share_names(task: AlignmentTask, known: Alignment) -> AlignmentTask:
 
 def _freeze(owner: object, name: str, dtype: type, shape: tuple[int, ...]) -> None:
     """Stores the field as a read-only array of that type and shape."""
-    array = np.asarray(getattr(owner, name), dtype=dtype)
+    array: NDArray[Any] = np.asarray(getattr(owner, name), dtype=dtype)
     wrong = array.ndim != len(shape) or any(want not in (-1, got) for want, got in zip(shape, array.shape, strict=True))
     if wrong:
         raise DataError(f"{type(owner).__name__}.{name} has the shape {array.shape}: expected {shape}".replace("-1", "n"))

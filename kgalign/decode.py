@@ -177,7 +177,7 @@ def _mean_of_best(owners: Ints, scores: Floats, count: int, k: int) -> Floats:
     owners, scores = owners[order], scores[order]
     best = np.arange(len(owners)) - np.searchsorted(owners, owners) < k
     sums = np.bincount(owners[best], scores[best], count)
-    return sums / np.maximum(np.bincount(owners[best], minlength=count), 1)  # type: ignore[no-any-return]
+    return sums / np.maximum(np.bincount(owners[best], minlength=count), 1)
 
 
 def _sub_spaces(rows: Ints, columns: Ints, row_count: int, column_count: int) -> tuple[int, int]:
@@ -191,7 +191,7 @@ def _sub_spaces(rows: Ints, columns: Ints, row_count: int, column_count: int) ->
     return int((sizes > 0).sum()), int(sizes.max())
 
 
-@numba.njit(cache=True)  # type: ignore[untyped-decorator]
+@numba.njit(cache=True)
 def _propose(columns, scores, count):  # type: ignore[no-untyped-def]
     """The slot that each row ends up with, -1: none. A target turns to whoever scores higher."""
     chosen = np.full(len(columns), -1, np.int64)

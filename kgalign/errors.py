@@ -1,8 +1,8 @@
 """What can go wrong through no fault of the program.
 
-    KgalignError            catch this one to catch them all
-    ├── DataError           a file or table is not as it should be; the message begins with path:line: where there is a line
-    └── OptionError         an option has a value that cannot be used, or a name that does not exist
+KgalignError            catch this one to catch them all
+├── DataError           a file or table is not as it should be; the message begins with path:line: where there is a line
+└── OptionError         an option has a value that cannot be used, or a name that does not exist
 """
 
 

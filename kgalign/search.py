@@ -6,13 +6,12 @@ from typing import Any
 
 import numba
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from kgalign.data import Candidates, Floats, Ints
 from kgalign.errors import OptionError
 
-Vectors = NDArray[np.floating[Any]] | sparse.csr_array
+Vectors = Any  # (n, d) a numpy array, or a csr_array of scipy
 
 
 def find_candidates(
@@ -39,7 +38,7 @@ def find_candidates(
     source, target = source[queries], target[pool]
     columns, scores = top_k(source, target, k, memory_mb=memory_mb)
     rows = np.repeat(np.arange(len(queries)), columns.shape[1])
-    edges = [(rows, columns.ravel(), scores.ravel())]
+    edges: list[tuple[Ints, Ints, Floats]] = [(rows, columns.ravel(), scores.ravel())]
     if both_directions:
         backward, backward_scores = top_k(target, source, k, memory_mb=memory_mb)
         edges.append((backward.ravel(), np.repeat(np.arange(len(pool)), backward.shape[1]), backward_scores.ravel()))
@@ -60,7 +59,14 @@ def top_k(source: Vectors, target: Vectors, k: int, *, memory_mb: int = 512) -> 
     if sparse.issparse(source):
         postings = sparse.csr_array(target.T)
         return _sparse_top_k(
-            source.indptr, source.indices, source.data, postings.indptr, postings.indices, postings.data, target.shape[0], k,
+            source.indptr,
+            source.indices,
+            source.data,
+            postings.indptr,
+            postings.indices,
+            postings.data,
+            target.shape[0],
+            k,
             8 * numba.get_num_threads(),
         )
     block = max(1, memory_mb * 2**20 // (8 * max(1, target.shape[0])))
@@ -72,7 +78,7 @@ def top_k(source: Vectors, target: Vectors, k: int, *, memory_mb: int = 512) -> 
 
 
 def pack(rows: Ints, columns: Ints, scores: Floats, count: int, k: int) -> Candidates:
-    """Candidates of the queries 0..count-1 out of scored pairs in any order; a pair given twice counts once, with its best score."""
+    """Candidates of the queries 0..count-1 out of scored pairs in any order; a pair given twice counts once, at its best."""
     order = np.lexsort((-scores, columns, rows))
     rows, columns, scores = rows[order], columns[order], scores[order]
     fresh = np.ones(len(rows), bool)
@@ -99,7 +105,7 @@ def _dense_top_k(similarity: Floats, k: int) -> tuple[Ints, Floats]:
     return np.take_along_axis(best, order, axis=1), np.take_along_axis(scores, order, axis=1)
 
 
-@numba.njit(parallel=True, cache=True)  # type: ignore[untyped-decorator]
+@numba.njit(parallel=True, cache=True)
 def _sparse_top_k(indptr, indices, data, post_indptr, post_indices, post_data, m, k, chunks):  # type: ignore[no-untyped-def]
     """One dense row of sums a thread, filled from the postings of each feature; then the k largest by a small sorted list."""
     n = len(indptr) - 1

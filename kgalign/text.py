@@ -26,7 +26,7 @@ def fold(name: str) -> str:
         decomposed = unicodedata.normalize("NFKD", name)
         # Only the accents of alphabets go: the marks of other scripts (a dakuten, a vowel sign) tell words apart.
         name = unicodedata.normalize("NFC", ACCENTS.sub("", decomposed))
-    return NOT_A_WORD.sub(" ", name.casefold().translate(UNDECOMPOSED)).strip()
+    return " ".join(NOT_A_WORD.sub(_blank_but_marks, name.casefold().translate(UNDECOMPOSED)).split())
 
 
 def ngram_vectors(
@@ -45,9 +45,7 @@ def ngram_vectors(
     return vectors[: len(source_names)], vectors[len(source_names) :]
 
 
-def word_vectors(
-    source_names: Sequence[str], target_names: Sequence[str], path: str | Path
-) -> tuple[Floats, Floats]:
+def word_vectors(source_names: Sequence[str], target_names: Sequence[str], path: str | Path) -> tuple[Floats, Floats]:
     """Unit means of the word vectors of each name, zero where no word of it is known; (n, d) and (m, d).
 
     `path` is a text file in the format of GloVe or word2vec, plain or compressed.
@@ -94,6 +92,11 @@ def unit_rows(matrix: sparse.csr_array) -> sparse.csr_array:
     lengths[np.diff(matrix.indptr) == 0] = 1
     scaled = matrix.data / np.repeat(lengths, np.diff(matrix.indptr))
     return sparse.csr_array((scaled.astype(np.float32), matrix.indices, matrix.indptr), shape=matrix.shape)
+
+
+def _blank_but_marks(found: re.Match[str]) -> str:
+    """A blank for each character, but marks (vowel signs, for instance) stay: they belong to the word."""
+    return "".join(char if unicodedata.category(char).startswith("M") else " " for char in found.group())
 
 
 def _ngrams(names: Sequence[str], longest: int) -> tuple[Ints, Ints]:

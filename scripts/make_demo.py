@@ -200,9 +200,7 @@ def make_side(language: str, facts: Sequence[Fact], rng: random.Random) -> Side:
     kept = [each for each in named if rng.random() < FACT_SHARE and each.head in present and each.tail in present]
     iris = make_iris(language, {entity: names[entity] for each in kept for entity in (each.head, each.tail)})
     literals = [each for each in literal_facts() if rng.random() < FACT_SHARE and each[0] in iris]
-    relation_rows: list[Row] = [
-        (iris[each.head], property_iri(language, each.relation), iris[each.tail]) for each in kept
-    ]
+    relation_rows: list[Row] = [(iris[each.head], property_iri(language, each.relation), iris[each.tail]) for each in kept]
     attribute_rows: list[Row] = [(iri, LABEL, names[entity]) for entity, iri in iris.items()]
     attribute_rows += [(iris[entity], property_iri(language, word), value) for entity, word, value in literals]
     # The rows come sorted by code, which would tell the links.
@@ -223,9 +221,7 @@ def entity_names(locale: Locale) -> dict[Entity, str]:
         if territory in get_global("territory_zones") and not zone.startswith("Etc/"):
             names[Entity("time zone", zone)] = zone_city(locale, zone)
     return {
-        entity: " ".join(name.split())
-        for entity, name in names.items()
-        if name != entity.code and entity.code not in PLACEHOLDERS
+        entity: " ".join(name.split()) for entity, name in names.items() if name != entity.code and entity.code not in PLACEHOLDERS
     }
 
 

@@ -62,7 +62,9 @@ def test_dbp15k_takes_names_from_files(tmp_path, name):
 
 
 def test_dbp15k_reads_attributes_without_values(tmp_path):
-    write_files(tmp_path, {**DBP15K, "ref_ent_ids": "0\t7\n1\t8\n", "attr_ids_1": "4\thttp://a\n3\thttp://b\n", "ent_attrs_1": "2\t3 4\n"})
+    write_files(
+        tmp_path, {**DBP15K, "ref_ent_ids": "0\t7\n1\t8\n", "attr_ids_1": "4\thttp://a\n3\thttp://b\n", "ent_attrs_1": "2\t3 4\n"}
+    )
     attributes = read(tmp_path)[0].source.attributes
     assert (attributes.properties, attributes.facts.tolist()) == (["http://a", "http://b"], [[2, 1], [2, 0]])
 
@@ -122,7 +124,10 @@ def test_an_unknown_folder_lists_what_each_format_needs(tmp_path):
         ({"sup_ent_ids": "0\t99\n"}, r"sup_ent_ids:1: the target graph has no entity '99'"),
         ({"sup_ent_ids": "0\t7\n0\t7\n"}, r"sup_ent_ids:2: the source entity '0' is linked on line 1 already"),
         ({"sup_ent_ids": "0\t7\n1\t7\n"}, r"sup_ent_ids:2: the target entity '7' is linked on line 1 already"),
-        ({"sup_ent_ids": "0\t7\n", "ref_ent_ids": "0\t8\n"}, r"ref_ent_ids: 1 source entities are in the seeds and in the test links"),
+        (
+            {"sup_ent_ids": "0\t7\n", "ref_ent_ids": "0\t8\n"},
+            r"ref_ent_ids: 1 source entities are in the seeds and in the test links",
+        ),
         ({"triples_1": "0\t5\n"}, r"triples_1:1: expected 3 fields between tabs, found 2"),
         ({"triples_1": "0\t5\t42\n"}, r"triples_1:1: no entity has the id '42'"),
         ({"triples_1": ""}, r"triples_1: the graph is empty"),

@@ -15,13 +15,13 @@ from kgalign.text import fold, ngram_vectors, word_vectors
         ("STRASSE Straße", "strasse strasse"),
         ("東京", "東京"),
         ("が", "が"),
-        ("हिन्दी", "हिन्दी".replace("\u094d", "\u094d")),
+        ("กรุงเทพ, हिन्दी", "กรุงเทพ हिन्दी"),
         ("Ελλάδα", "ελλαδα"),
         ("", ""),
     ],
 )
 def test_fold_keeps_words_of_any_script(name, expected):
-    assert fold(name).replace(" ", "") == expected.replace(" ", "") or fold(name) == expected
+    assert fold(name) == expected
 
 
 def test_equal_names_have_cosine_one_and_strangers_zero():

@@ -28,7 +28,8 @@ def read_folder(folder: Path) -> tuple[tuple[KnowledgeGraph, KnowledgeGraph], Li
     for seeds_name, test_name in LINK_FILES:
         seeds_path, test_path = find_file(folder, seeds_name), find_file(folder, test_name)
         seeds, test = (
-            None if path is None else make_links(path, read_rows(path, 2), source_ids, target_ids) for path in (seeds_path, test_path)
+            None if path is None else make_links(path, read_rows(path, 2), source_ids, target_ids)
+            for path in (seeds_path, test_path)
         )
         if seeds is not None and test is not None and test_path is not None:
             check_apart(test_path, seeds, test)

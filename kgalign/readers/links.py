@@ -10,6 +10,7 @@ import numpy as np
 from kgalign.data import Alignment
 from kgalign.errors import DataError
 
+Side = tuple[str, Mapping[str, int], dict[str, int]]
 Links = tuple[Alignment | None, Alignment | None]  # seeds and test links; no seeds: all links are in the second
 
 
@@ -18,7 +19,10 @@ def make_links(
 ) -> Alignment:
     """The alignment that numbered rows of two names tell; each entity must exist and stand in one link only."""
     pairs: list[tuple[int, int]] = []
-    sides = (("source", source_ids, {}), ("target", target_ids, {}))  # what it is called, its ids, the line that has it
+    sides: tuple[Side, Side] = (
+        ("source", source_ids, {}),
+        ("target", target_ids, {}),
+    )  # what it is called, its ids, the line that has it
     for number, names in rows:
         for (side, ids, line_of), name in zip(sides, names, strict=False):
             if name not in ids:

@@ -83,7 +83,7 @@ def _probability(path: Path, number: int, text: str) -> float:
     return value
 
 
-def _read_scored(path: Path) -> tuple[np.ndarray, np.ndarray, np.ndarray, tuple[list[str], list[str]]]:  # type: ignore[type-arg]
+def _read_scored(path: Path) -> tuple[np.ndarray, np.ndarray, np.ndarray, tuple[list[str], list[str]]]:
     ids: tuple[dict[str, int], dict[str, int]] = ({}, {})
     sources, targets, scores = [], [], []
     for number, (source, target, score) in read_table(path, 3):
@@ -97,7 +97,7 @@ def _read_scored(path: Path) -> tuple[np.ndarray, np.ndarray, np.ndarray, tuple[
     return np.array(sources, np.int64), np.array(targets, np.int64), np.array(scores, np.float64), names
 
 
-def _read_arrays(path: Path) -> tuple[np.ndarray, np.ndarray, np.ndarray, tuple[list[str], list[str]]]:  # type: ignore[type-arg]
+def _read_arrays(path: Path) -> tuple[np.ndarray, np.ndarray, np.ndarray, tuple[list[str], list[str]]]:
     """`scores` alone is a full matrix; with `targets` (n, k) it holds the scores of those. Entities are named by their numbers."""
     if not path.is_file():
         raise DataError(f"{path}: no such file")

@@ -1,0 +1,1 @@
+"""Runs that append to results.jsonl, and the pages made from it."""

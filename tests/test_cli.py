@@ -1,0 +1,131 @@
+"""The command line as a user meets it: a process of its own."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from kgalign.datasets import DEMOS
+
+
+def kgalign(*arguments, cwd):
+    return subprocess.run([sys.executable, "-m", "kgalign.cli", *map(str, arguments)], cwd=cwd, capture_output=True, text=True)
+
+
+def write_pair(folder):
+    (folder / "left.tsv").write_text("Rome\tcapital of\tItaly\nParis\tcapital of\tFrance\n")
+    (folder / "right.tsv").write_text("Roma\tcapitale\tItalia\nParis\tcapitale\tFrance\n")
+    (folder / "gold.tsv").write_text("Rome\tRoma\nItaly\tItalia\nFrance\tFrance\n")
+
+
+def test_demo_shows_that_each_step_beats_greedy(tmp_path):
+    done = kgalign("demo", "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    runs = json.loads(done.stdout[done.stdout.index("{") :])
+    hits = {name: run["metrics"]["hits@1"] for name, run in runs.items()}
+    assert min(hits["easy-to-hard"], hits["joint"], hits["both"]) > hits["greedy"]
+    assert (tmp_path / "kgalign-demo" / "alignment.tsv").is_file()
+
+
+def test_align_two_tables_with_nothing_else(tmp_path):
+    write_pair(tmp_path)
+    done = kgalign("align", "left.tsv", "right.tsv", "-o", "run", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    lines = (tmp_path / "run" / "alignment.tsv").read_text().splitlines()
+    assert {tuple(line.split("\t")[:2]) for line in lines[1:]} >= {("Paris", "Paris"), ("France", "France")}
+
+
+def test_align_prints_machine_readable_figures(tmp_path):
+    done = kgalign("align", DEMOS / "fr_en", "--json", "--bootstrap", 200, "--set", "k=5", "--set", "tau=0.1", cwd=tmp_path)
+    report = json.loads(done.stdout)
+    assert {"protocol", "hits@1", "hits@10", "mrr", "precision", "recall", "f1", "hits@1_interval"} <= report["metrics"].keys()
+    assert report["metrics"]["protocol"] == "closed"
+    assert report["options"]["model_options"]["k"] == 5
+    assert report["options"]["decoder_options"]["tau"] == 0.1
+    assert report["metrics"] == json.loads((tmp_path / "run" / "run.json").read_text("utf-8"))["metrics"]
+    assert "round 1:" in done.stderr
+
+
+def test_open_protocol_asks_more(tmp_path):
+    done = kgalign("align", DEMOS / "fr_en", "--json", "--protocol", "open", cwd=tmp_path)
+    report = json.loads(done.stdout)
+    assert report["metrics"]["protocol"] == "open"
+    assert report["queries"] > 1000
+
+
+def test_decode_and_evaluate_follow_an_alignment(tmp_path):
+    (tmp_path / "scores.csv").write_text("a,x,0.6\na,y,0.4\nb,x,0.9\n")
+    (tmp_path / "gold.csv").write_text("a,y\nb,x\n")
+    done = kgalign("decode", "scores.csv", "--scores", "probability", "--gold", "gold.csv", "--json", cwd=tmp_path)
+    assert json.loads(done.stdout)["metrics"]["hits@1"] == 1.0
+    done = kgalign("evaluate", "run", "--gold", "gold.csv", "--json", cwd=tmp_path)
+    assert json.loads(done.stdout)["f1"] == 1.0
+    done = kgalign("decode", "scores.csv", "--scores", "probability", "--decoder", "dinf", "-o", "other", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    done = kgalign("evaluate", "other", "--gold", "gold.csv", "--json", cwd=tmp_path)
+    assert json.loads(done.stdout)["hits@1"] == 0.5
+
+
+def test_info_says_what_was_read(tmp_path):
+    seen = json.loads(kgalign("info", DEMOS / "zh_en", "--json", cwd=tmp_path).stdout)
+    assert seen["source"]["entities"] > 1300
+    assert seen["source"]["names in Latin letters"] != "100%"
+    write_pair(tmp_path)
+    assert json.loads(kgalign("info", "left.tsv", "--json", cwd=tmp_path).stdout)["graph"]["triples"] == 2
+
+
+def test_nothing_found_is_exit_one_with_a_hint(tmp_path):
+    (tmp_path / "left.tsv").write_text("猫\t是\t动物\n")
+    (tmp_path / "right.tsv").write_text("cat\tis\tanimal\n")
+    done = kgalign("align", "left.tsv", "right.tsv", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "no links found" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["align", "nowhere"], "nowhere: no such file or folder"),
+        (["align", "left.tsv", "empty.tsv"], "empty.tsv: the graph is empty"),
+        (["align", "left.tsv", "right.tsv", "--seeds", "two.tsv"], "two.tsv:1: expected 2 fields between tabs, found 1"),
+        (
+            ["align", "left.tsv", "right.tsv", "--seeds", "twice.tsv"],
+            "twice.tsv:2: the source entity 'Rome' is linked on line 1 already",
+        ),
+        (
+            ["align", "left.tsv", "right.tsv", "--seeds", "torn.tsv"],
+            "torn.tsv:2: the source entity 'Rome' is linked on line 1 already",
+        ),
+        (["align", "short.tsv", "right.tsv"], "short.tsv:1: expected 3 fields between tabs, found 2"),
+        (["align", "latin1.tsv", "right.tsv"], "latin1.tsv:1: expected UTF-8"),
+        (["align", "left.tsv", "right.tsv", "--alpha", "1.5"], "alpha=1.5: expected a probability between 0 and 1"),
+        (["align", "left.tsv", "right.tsv", "--decoder", "best"], "unknown decoder 'best': expected one of greedy"),
+        (["align", "left.tsv", "right.tsv", "--model", "best"], "unknown model 'best': expected one of"),
+        (["align", "left.tsv", "right.tsv", "--set", "size=3"], "--set size=3: expected NAME=VALUE with one of the names"),
+        (["align", "left.tsv", "right.tsv", "--set", "k=many"], "--set k=many: expected a value like 20"),
+        (["align", "left.tsv", "right.tsv", "--protocol", "shut"], "shut"),
+        (["align", "left.tsv", "right.tsv", "--typo"], "--typo"),
+        (["align"], "Missing argument"),
+        (["decode", "nowhere.tsv"], "nowhere.tsv: no such file"),
+        (["evaluate", "left.tsv", "--gold", "nowhere.tsv"], "nowhere.tsv: no such file"),
+        (["demo", "--pair", "xx"], "unknown demo pair 'xx'"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_two(tmp_path, arguments, message):
+    write_pair(tmp_path)
+    (tmp_path / "empty.tsv").write_text("")
+    (tmp_path / "two.tsv").write_text("Rome\n")
+    (tmp_path / "twice.tsv").write_text("Rome\tRoma\nRome\tRoma\n")
+    (tmp_path / "torn.tsv").write_text("Rome\tRoma\nRome\tParis\n")
+    (tmp_path / "short.tsv").write_text("Rome\tcapital of\n")
+    (tmp_path / "latin1.tsv").write_bytes("Köln\tin\tEurope\n".encode("latin-1"))
+    before = sorted(path.name for path in tmp_path.iterdir())
+    done = kgalign(*arguments, cwd=tmp_path)
+    complaint = [line for line in done.stderr.splitlines() if line.startswith("kgalign: ")]
+    assert done.returncode == 2
+    assert len(complaint) == 1, done.stderr
+    assert message in complaint[0]
+    assert done.stderr.splitlines()[-1] == complaint[0]
+    assert done.stdout == ""
+    assert sorted(path.name for path in tmp_path.iterdir()) == before

@@ -60,11 +60,9 @@ def lines(experiment: str) -> list[dict[str, Any]]:
 
 
 def commit() -> str:
-    """The commit that the working tree is at; a changed tree is marked."""
-    found = subprocess.run(
-        ["git", "describe", "--always", "--abbrev=12", "--exclude=*", "--dirty"], cwd=ROOT, capture_output=True, text=True
-    )
-    return found.stdout.strip()
+    """The commit that the code is at; `-dirty` is added where code was changed since."""
+    found = _git("rev-parse", "--short=12", "HEAD")
+    return found + ("-dirty" if _git("status", "--porcelain", "--", "kgalign", "benchmarks/*.py") else "")
 
 
 def hardware() -> str:
@@ -72,6 +70,10 @@ def hardware() -> str:
         (line.split(":")[1].strip() for line in _lines_of("/proc/cpuinfo") if line.startswith("model name")), platform.processor()
     )
     return f"{os.cpu_count()} cores, {cpu or platform.machine()}"
+
+
+def _git(*arguments: str) -> str:
+    return subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True).stdout.strip()
 
 
 def _lines_of(path: str) -> list[str]:

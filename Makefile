@@ -21,6 +21,7 @@ bench: .venv/benchmarks
 	$(RUN)python -m benchmarks.pages
 
 .venv/installed: pyproject.toml constraints.txt
+	@echo "setting up .venv, about a minute"
 	$(PYTHON) -m venv .venv
 	$(RUN)pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
 	touch $@

@@ -44,6 +44,7 @@ class Run:
             "seeds": len(self.task.seeds),
             "matched": len(self.alignment),
             "metrics": dict(self.metrics) if self.metrics is not None else None,
+            "decision": {name: value for name, value in self.alignment.record.items() if name != "rounds"},
             "rounds": self.alignment.record["rounds"],
             "seconds": {stage: round(seconds, 3) for stage, seconds in self.seconds.items()},
             "peak_mb": peak_mb(),
@@ -56,10 +57,10 @@ def align(
     task: AlignmentTask,
     gold: Alignment | None = None,
     *,
-    model: str = "names",
+    model: str = "fast",
     decoder: str = "joint",
     easy_to_hard: bool = True,
-    alpha: float = 0.75,
+    alpha: float = 0.5,
     min_new: int = 20,
     max_rounds: int = 10,
     options: Mapping[str, Any] | None = None,
@@ -71,8 +72,8 @@ def align(
 
     options     of the model and of the decoder, by name
     """
-    model_given, decoder_given = _sort_options(model, decoder, {"seed": seed, **(options or {})})
-    decode = make_decoder(decoder, **decoder_given)
+    model_given, decoder_given = sort_options(model, decoder, {"seed": seed, **(options or {})})
+    unfitted, decode = make_model(model, **model_given), make_decoder(decoder, **decoder_given)
     last: list[Round] = []
 
     def remember(turn: Round) -> None:
@@ -81,7 +82,7 @@ def align(
             on_round(turn)
 
     started = time.perf_counter()
-    fitted = make_model(model, **model_given).fit(task)
+    fitted = unfitted.fit(task)
     fit_done = time.perf_counter()
     rounds = max_rounds if easy_to_hard else 0
     alignment = coordinate(fitted, task, decode=decode, alpha=alpha, min_new=min_new, max_rounds=rounds, on_round=remember)
@@ -112,7 +113,7 @@ def peak_mb() -> int:
     return round(peak / 2**20 if sys.platform == "darwin" else peak / 2**10)
 
 
-def _sort_options(model: str, decoder: str, options: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+def sort_options(model: str, decoder: str, options: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """The options that the model knows and those that the decoder knows; one that neither knows is refused."""
     for_model, for_decoder = model_options(model), decoder_options(decoder)
     for name in options:

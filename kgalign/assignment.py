@@ -43,7 +43,7 @@ def assign(starts: Ints, columns: Ints, costs: Floats, column_count: int, unmatc
 
     starts          (n + 1,) the edges of row i are starts[i]:starts[i + 1]
     columns, costs  (e,) column and finite cost of each edge
-    unmatched       (n,) the price of leaving a row without a column
+    unmatched       (n,) the finite price of leaving a row without a column
     """
     row_of = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
     worthwhile = costs < unmatched[row_of]  # an edge dearer than staying unmatched is in no optimum

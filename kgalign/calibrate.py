@@ -5,29 +5,35 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from scipy.optimize import minimize_scalar
+from scipy.optimize import minimize
 
-from kgalign.data import Alignment, Candidates
+from kgalign.data import Alignment, Candidates, Floats
 
 
-def fit_temperature(candidates: Candidates, dev: Alignment) -> float:
-    """The temperature at which the best candidate's probability predicts best whether it is right, on development links.
+def calibrated(candidates: Candidates, dev: Alignment) -> Candidates:
+    """The same candidates, with the temperature and the score of "none of these" under which development links are most probable.
 
-    Rows whose gold is not among the candidates count as wrong, so that they pull the probabilities down as they should.
+    What is predicted is whether the best candidate is the right one; a row whose gold is missing from the list counts against it.
     """
     gold = dict(dev.pairs.tolist())
     rows = np.flatnonzero(np.isin(candidates.queries, dev.sources))
-    rows = rows[candidates.targets[rows, 0] >= 0]
+    rows = rows[candidates.targets[rows, 0] >= 0] if candidates.targets.shape[1] else rows[:0]
     if not len(rows):
-        return candidates.temperature
+        return candidates
     asked = Candidates(candidates.queries[rows], candidates.targets[rows], candidates.scores[rows])
     right = asked.targets[:, 0] == [gold[query] for query in asked.queries.tolist()]
-    spread = float(np.std(asked.scores[asked.targets >= 0])) or 1.0
+    scores = asked.scores[asked.targets >= 0]
+    spread, middle = float(np.std(scores)) or 1.0, float(np.mean(scores))
 
-    def log_loss(log_temperature: float) -> float:
-        best = replace(asked, temperature=float(np.exp(log_temperature))).probabilities()[:, 0]
-        best = np.clip(best, 1e-6, 1 - 1e-6)
-        return -float(np.mean(np.where(right, np.log(best), np.log(1 - best))))
+    def log_loss(point: Floats) -> float:
+        temperature, nobody = spread * np.exp(np.clip(point[0], -7, 4)), middle + spread * point[1]
+        best = replace(asked, temperature=float(temperature), nobody=float(nobody)).probabilities()[:, 0]
+        best = np.clip(best, 1e-9, 1 - 1e-9)
+        losses = np.where(right, np.log(best), np.log(1 - best))
+        # One more link that went wrong, as sure as the surest: without it, links that are all right make everything certain.
+        return -float(losses.sum() + np.log(1 - best.max())) / (len(losses) + 1)
 
-    bounds = (np.log(spread) - 7, np.log(spread) + 4)
-    return float(np.exp(minimize_scalar(log_loss, bounds=bounds, method="bounded").x))
+    point = minimize(log_loss, [-1.5, 0.0], method="Nelder-Mead", options={"maxiter": 200}).x
+    return replace(
+        candidates, temperature=float(spread * np.exp(np.clip(point[0], -7, 4))), nobody=float(middle + spread * point[1])
+    )

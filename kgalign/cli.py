@@ -19,16 +19,16 @@ from rich.console import Console
 from rich.table import Table
 
 from kgalign import __version__
-from kgalign.align import Run, align
-from kgalign.coordinate import Round
+from kgalign.align import Run, align, sort_options
+from kgalign.coordinate import Round, check_options
 from kgalign.data import Alignment, AlignmentTask, KnowledgeGraph
 from kgalign.datasets import PAIRS
 from kgalign.datasets import demo as read_demo
 from kgalign.datasets.download import LIGHTEA, download_dbp15k
-from kgalign.decode import DECODERS, decoder_options, make_decoder
+from kgalign.decode import ALIASES, DECODERS, decoder_options, make_decoder
 from kgalign.errors import KgalignError, OptionError
 from kgalign.evaluate import evaluate as measure
-from kgalign.models import MODELS, model_options
+from kgalign.models import MODELS, make_model, model_options
 from kgalign.readers import read
 from kgalign.readers.scored import read_alignments, read_candidates
 from kgalign.readers.tables import read_table
@@ -62,8 +62,8 @@ AsJson = Annotated[bool, typer.Option("--json", help="print the result as JSON o
 Settings = Annotated[
     list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="an option of the model or of the decoder; may be repeated")
 ]
-DecoderName = Annotated[str, typer.Option("--decoder", help=f"one of {', '.join(DECODERS)}")]
-Seed = Annotated[int, typer.Option(help="the same seed gives the same result")]
+DecoderName = Annotated[str, typer.Option("--decoder", help=f"one of {', '.join([*DECODERS, *ALIASES])}")]
+Seed = Annotated[int, typer.Option(min=0, help="the same seed gives the same result")]
 
 
 @app.command()
@@ -89,8 +89,9 @@ def demo(
             began = time.perf_counter()
             runs[label] = align(task, gold, decoder=decoder, easy_to_hard=easy_to_hard)
             runs[label] = replace(runs[label], seconds={**runs[label].seconds, "all": time.perf_counter() - began})
-    _show_table({label: {**(run.metrics or {}), "seconds": run.seconds["all"]} for label, run in runs.items()}, task.protocol)
-    folder = write_run(runs[label], output)
+    figures = {label: {**(run.metrics or {}), "seconds": run.seconds["all"]} for label, run in runs.items()}
+    _show_table(figures, task.protocol, console if as_json else Console(highlight=False))
+    folder = write_run(runs["both"], output)
     if as_json:
         _print_json({label: run.report() for label, run in runs.items()})
     console.print(f"The links of the last row are in {folder}/alignment.tsv, how they came about in {folder}/run.json.")
@@ -103,10 +104,10 @@ def align_command(
     seeds: Annotated[Path | None, typer.Option(help="links that are known")] = None,
     gold: Annotated[Path | None, typer.Option(help="links to measure the result by; never shown to the model")] = None,
     output: Output = Path("run"),
-    model: Annotated[str, typer.Option(help=f"one of {', '.join(MODELS)}")] = "names",
+    model: Annotated[str, typer.Option(help=f"one of {', '.join(MODELS)}")] = "fast",
     decoder: DecoderName = "joint",
     easy_to_hard: Annotated[bool, typer.Option(help="feed sure decisions back as evidence, round after round")] = True,
-    alpha: Annotated[float, typer.Option(help="a pair above this probability is easy")] = 0.75,
+    alpha: Annotated[float, typer.Option(help="a pair above this probability is easy")] = 0.5,
     min_new: Annotated[int, typer.Option(help="fewer new easy pairs than this in a round end it")] = 20,
     max_rounds: Annotated[int, typer.Option(help="how often easy pairs are fed back at most")] = 10,
     protocol: Annotated[Protocols | None, typer.Option(help="who is asked and on offer; closed where there are test links")] = None,
@@ -116,12 +117,13 @@ def align_command(
     fold_number: Annotated[int, typer.Option("--fold", help="which fold of an OpenEA folder")] = 1,
     settings: Settings = None,
     seed: Seed = 0,
-    bootstrap: Annotated[int, typer.Option(help="draws for confidence intervals, 0: none")] = 0,
+    bootstrap: Annotated[int, typer.Option(min=0, help="draws for confidence intervals, 0: none")] = 0,
     as_json: AsJson = False,
 ) -> None:
     """Align two graphs, and measure the result where test links are there."""
     check_free(output)
     options = _parse_settings(settings, {**decoder_options(decoder), **model_options(model)})
+    _check_before_reading(model, decoder, options, alpha, min_new, max_rounds)
     began = time.perf_counter()
     with _working("reading"):
         task, gold_links = read(
@@ -170,8 +172,8 @@ def decode(
 ) -> None:
     """Decide on candidates that another tool has scored."""
     check_free(output)
-    options = _parse_settings(settings, decoder_options(decoder))
-    decide = make_decoder(decoder, **{"seed": seed, **options})
+    options = {"seed": seed, **_parse_settings(settings, decoder_options(decoder))}
+    decide = make_decoder(decoder, **options)
     with _working("reading"):
         given, task = read_candidates(candidates, scale.value, temperature)
     began = time.perf_counter()
@@ -196,7 +198,7 @@ def evaluate(
     protocol: Annotated[
         Protocols | None, typer.Option(help="under which the links were found; a run's folder says it itself")
     ] = None,
-    bootstrap: Annotated[int, typer.Option(help="draws for confidence intervals, 0: none")] = 0,
+    bootstrap: Annotated[int, typer.Option(min=0, help="draws for confidence intervals, 0: none")] = 0,
     as_json: AsJson = False,
 ) -> None:
     """Measure links against gold links."""
@@ -259,20 +261,32 @@ def main() -> None:
     """Runs the command line; a user's mistake is one line on stderr and exit 2."""
     try:
         status = app(standalone_mode=False)
-    except KgalignError as error:
+    except (KgalignError, OSError) as error:
         status = _fail(str(error))
     except UsageProblem as error:
         status = _fail(error.format_message())
     except (KeyboardInterrupt, typer.Abort):
         status = _fail("interrupted; nothing was written", 130)
-    except BrokenPipeError:
-        status = 1
+    except SystemError as error:  # what compiled code makes of an interruption
+        if not isinstance(error.__cause__ or error.__context__, KeyboardInterrupt):
+            raise
+        status = _fail("interrupted; nothing was written", 130)
     sys.exit(status if isinstance(status, int) else 0)
 
 
 def _fail(message: str, status: int = 2) -> int:
     print(f"kgalign: {' '.join(message.split())}", file=sys.stderr)
     return status
+
+
+def _check_before_reading(
+    model: str, decoder: str, options: Mapping[str, Any], alpha: float, min_new: int, max_rounds: int
+) -> None:
+    """Finds bad options at once and not after minutes."""
+    for_model, for_decoder = sort_options(model, decoder, options)
+    make_model(model, **for_model)
+    make_decoder(decoder, **for_decoder)
+    check_options(alpha, min_new, max_rounds)
 
 
 def _finish(run: Run, output: Path, as_json: bool) -> None:
@@ -315,7 +329,9 @@ def _parse_value(setting: str, text: str, default: Any) -> Any:
         value = text
     if isinstance(default, float) and isinstance(value, int) and not isinstance(value, bool):
         value = float(value)
-    if default is not None and type(value) is not type(default):
+    if default is None:
+        value = text  # only paths have no default
+    elif type(value) is not type(default):
         raise OptionError(f"--set {setting}: expected a value like {json.dumps(default)}")
     return value
 
@@ -341,12 +357,12 @@ def _show_round(turn: Round) -> None:
     )
 
 
-def _show_table(rows: Mapping[str, Mapping[str, Any]], protocol: str) -> None:
+def _show_table(rows: Mapping[str, Mapping[str, Any]], protocol: str, out: Console) -> None:
     columns = ("hits@1", "precision", "recall", "f1", "many_to_one")
     table = Table(f"{protocol} protocol", *(column.replace("_", " ") for column in columns), "seconds")
     for label, figures in rows.items():
         table.add_row(label, *(f"{figures[column]:.3f}" for column in columns), f"{figures['seconds']:.2f}")
-    Console(highlight=False).print(table)
+    out.print(table)
 
 
 def _show_figures(figures: Mapping[str, Any]) -> None:

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from kgalign.data import Alignment, AlignmentTask, Candidates, Ints
+from kgalign.data import Alignment, AlignmentTask, Candidates
 from kgalign.decode import Decoder, joint
-from kgalign.errors import OptionError
+from kgalign.errors import OptionError, check_at_least
 from kgalign.models import Model
 
 
@@ -47,7 +47,7 @@ def coordinate(
     task: AlignmentTask,
     *,
     decode: Decoder = joint,
-    alpha: float = 0.75,
+    alpha: float = 0.5,
     min_new: int = 20,
     max_rounds: int = 10,
     freeze: bool = False,
@@ -62,10 +62,7 @@ def coordinate(
     max_rounds  how often easy pairs are fed back at most; 0 is plain decoding
     freeze      an easy pair stays one for good, as in the paper. Otherwise each round decides anew, and may take one back
     """
-    if not 0 < alpha < 1:
-        raise OptionError(f"alpha={alpha}: expected a probability between 0 and 1")
-    if min_new < 1 or max_rounds < 0:
-        raise OptionError(f"min_new={min_new}, max_rounds={max_rounds}: expected at least 1 and at least 0")
+    check_options(alpha, min_new, max_rounds)
     easy = answer = Alignment.empty()
     ever_easy = np.empty(0, np.int64)
     number, stopped = 0, None
@@ -76,12 +73,13 @@ def coordinate(
         before, answer, found = answer, decode(candidates), Alignment.empty()
         if max_rounds:
             found = easy_pairs(candidates, alpha)
-            found = _dated(found.where(np.isin(_keys(found), _keys(answer))), easy, number + 1)
+            found = _dated(found.where(np.isin(found.keys, answer.keys)), easy, number + 1)
             if freeze:
                 found = easy + found.where(~np.isin(found.sources, easy.sources) & ~np.isin(found.targets, easy.targets))
-            answer = found + decode(_withdraw(candidates, found))
-        new = int((~np.isin(_keys(found), ever_easy)).sum())
-        ever_easy = np.union1d(ever_easy, _keys(found))
+            rest = decode(_withdraw(candidates, found))
+            answer = replace(found + rest, record=rest.record)
+        new = int((~np.isin(found.keys, ever_easy)).sum())
+        ever_easy = np.union1d(ever_easy, found.keys)
         if number == max_rounds:
             stopped = "plain decoding" if max_rounds == 0 else f"{max_rounds} rounds done"
         elif new < min_new:
@@ -94,7 +92,14 @@ def coordinate(
         if on_round:
             on_round(turn)
     order = np.argsort(answer.sources, kind="stable")
-    return replace(answer.where(order), record={"rounds": history})
+    return replace(answer.where(order), record={**answer.record, "rounds": history})
+
+
+def check_options(alpha: float, min_new: int, max_rounds: int) -> None:
+    """Refuses what `coordinate` cannot work with."""
+    if not 0 < alpha < 1:
+        raise OptionError(f"alpha={alpha}: expected a probability between 0 and 1")
+    check_at_least(min_new=(min_new, 1), max_rounds=(max_rounds, 0))
 
 
 def easy_pairs(candidates: Candidates, alpha: float) -> Alignment:
@@ -109,8 +114,8 @@ def easy_pairs(candidates: Candidates, alpha: float) -> Alignment:
     contested = np.zeros(len(targets), bool)
     contested[:-1] = ~first[1:] & (values[1:] == values[:-1])
     sure = first & ~contested & (values > alpha) & (values >= probabilities[rows].max(axis=1, initial=0))
-    _, once = np.unique(rows[sure], return_index=True)  # with an alpha below 0.5 a row can be torn between two targets
-    rows, targets, values = rows[sure][once], targets[sure][once], values[sure][once]
+    sure &= np.bincount(rows[sure], minlength=len(candidates))[rows] == 1  # with an alpha below 0.5 a row can be torn between two
+    rows, targets, values = rows[sure], targets[sure], values[sure]
     return Alignment(np.column_stack([candidates.queries[rows], targets]), np.clip(values, 0, 1))
 
 
@@ -127,17 +132,12 @@ def _withdraw(candidates: Candidates, easy: Alignment) -> Candidates:
 
 def _dated(found: Alignment, easy: Alignment, number: int) -> Alignment:
     """The same pairs, each with the round since which it has been easy without a break."""
-    since = dict(zip(_keys(easy).tolist(), easy.rounds.tolist(), strict=True))
-    rounds = np.array([since.get(key, number) for key in _keys(found).tolist()], np.int64)
+    since = dict(zip(easy.keys.tolist(), easy.rounds.tolist(), strict=True))
+    rounds = np.array([since.get(key, number) for key in found.keys.tolist()], np.int64)
     return replace(found, rounds=rounds)
 
 
 def _changed(before: Alignment, after: Alignment) -> int:
     """How many sources have another partner, or have one now and had none, or the other way round."""
-    stayed = np.intersect1d(_keys(before), _keys(after)).size
+    stayed = np.intersect1d(before.keys, after.keys).size
     return int(np.union1d(before.sources, after.sources).size - stayed)
-
-
-def _keys(alignment: Alignment) -> Ints:
-    """One number for each pair."""
-    return (alignment.sources << 32) | alignment.targets

@@ -85,6 +85,11 @@ class Alignment:
     def targets(self) -> Ints:
         return self.pairs[:, 1]
 
+    @property
+    def keys(self) -> Ints:
+        """(n,) one number for each pair, the same for the same pair."""
+        return (self.sources << 32) | self.targets
+
     def where(self, chosen: NDArray[Any]) -> Alignment:
         """The pairs that a mask or an array of positions picks."""
         return replace(self, pairs=self.pairs[chosen], scores=self.scores[chosen], rounds=self.rounds[chosen])
@@ -110,6 +115,8 @@ class AlignmentTask:
     protocol: Protocol = "open"
 
     def __post_init__(self) -> None:
+        if self.protocol not in ("closed", "open"):
+            raise OptionError(f"protocol={self.protocol!r}: expected closed or open")
         for name in ("queries", "pool"):
             object.__setattr__(self, name, np.unique(getattr(self, name)))
             _freeze(self, name, np.int64, (-1,))
@@ -127,12 +134,14 @@ class Candidates:
     """For each query its possible targets, best first. Rows that have fewer are filled up with target -1 and score -inf.
 
     temperature     scores / temperature are log-odds: what makes a row's softmax mean what it says
+    nobody          the score of "none of these", which takes its share of each row's softmax; -inf: none, one of them must be right
     """
 
     queries: Ints  # (n,)
     targets: Ints  # (n, k)
     scores: Floats  # (n, k)
     temperature: float = 1.0
+    nobody: float = -np.inf
 
     def __post_init__(self) -> None:
         _freeze(self, "queries", np.int64, (-1,))
@@ -152,10 +161,13 @@ class Candidates:
     def probabilities(self) -> Floats:
         """(n, k) each row's softmax of score / temperature; 0 where there is no candidate."""
         logits = self.scores.astype(np.float64) / self.temperature
+        nobody = self.nobody / self.temperature
+        highest = logits.max(axis=1, keepdims=True, initial=nobody)
         with np.errstate(invalid="ignore"):
-            weights = np.exp(logits - logits.max(axis=1, keepdims=True, initial=-np.inf))
+            weights = np.exp(logits - highest)
+            other = np.exp(nobody - highest) if np.isfinite(nobody) else 0.0
         weights[self.targets < 0] = 0
-        return weights / np.maximum(weights.sum(axis=1, keepdims=True), 1e-300)
+        return weights / np.maximum(weights.sum(axis=1, keepdims=True) + other, 1e-300)
 
     def edges(self) -> tuple[Ints, Ints]:
         """(row, column) positions of the candidates that are there, row by row."""

@@ -19,7 +19,7 @@ from scipy.sparse.csgraph import connected_components
 
 from kgalign.assignment import assign
 from kgalign.data import Alignment, Candidates, Floats, Ints
-from kgalign.errors import OptionError
+from kgalign.errors import OptionError, check_at_least
 
 Decoder = Callable[[Candidates], Alignment]
 
@@ -51,31 +51,26 @@ def stable(candidates: Candidates, *, seed: int = 0) -> Alignment:
     return _decided(candidates, chosen, candidates.probabilities())
 
 
-def csls(candidates: Candidates, *, k: int = 10, seed: int = 0) -> Alignment:
-    """Each source's best candidate after hubs are marked down: twice the score, less the mean of the k best of either side."""
+def csls(candidates: Candidates, *, neighbours: int = 10, seed: int = 0) -> Alignment:
+    """Each source's best candidate after hubs are marked down: twice the score, less the mean of the best few of either side."""
+    check_at_least(neighbours=(neighbours, 1))
     rows, slots = candidates.edges()
     columns, count = _columns(candidates)
     scores = candidates.scores[rows, slots].astype(np.float64)
-    row_means = _mean_of_best(rows, scores, len(candidates), k)
-    column_means = _mean_of_best(columns[rows, slots], scores, count, k)
+    row_means = _mean_of_best(rows, scores, len(candidates), neighbours)
+    column_means = _mean_of_best(columns[rows, slots], scores, count, neighbours)
     corrected = np.full(candidates.scores.shape, -np.inf)
     corrected[rows, slots] = 2 * scores - row_means[rows] - column_means[columns[rows, slots]]
-    return greedy(replace(candidates, scores=corrected), seed=seed)
+    return greedy(replace(candidates, scores=corrected, nobody=-np.inf), seed=seed)
 
 
 def sinkhorn(candidates: Candidates, *, iterations: int = 50, seed: int = 0) -> Alignment:
     """Each source's best candidate after rows and columns were made to share: rows sum to 1, columns to 1 at most."""
+    check_at_least(iterations=(iterations, 1))
     candidates = _shuffled(candidates, seed)
-    rows, slots = candidates.edges()
-    columns, count = _columns(candidates)
-    columns = columns[rows, slots]
-    shares = candidates.probabilities()[rows, slots]
-    for _ in range(iterations):
-        shares /= np.maximum(np.bincount(rows, shares, len(candidates)), 1e-300)[rows]
-        shares /= np.maximum(np.bincount(columns, shares, count), 1)[columns]
-    balanced = np.full(candidates.scores.shape, -np.inf)
-    balanced[rows, slots] = shares
-    return _decided(candidates, balanced.argmax(axis=1), balanced)
+    shares = balance(candidates, iterations)
+    best = shares.argmax(axis=1) if shares.size else np.full(len(candidates), -1)
+    return _decided(candidates, best, shares)
 
 
 def joint(candidates: Candidates, *, tau: float = 0.0, unmatched: float = 0.01, fill: bool = False, seed: int = 0) -> Alignment:
@@ -84,7 +79,7 @@ def joint(candidates: Candidates, *, tau: float = 0.0, unmatched: float = 0.01, 
     The paper's joint entity alignment: pairs with a probability below tau are dropped, which splits the search into independent
     sub-spaces, and each is solved exactly. `record` tells their number and the size of the largest, in sources.
 
-    tau         0 keeps every candidate. Larger values are quicker and forget some
+    tau         larger values make smaller sub-spaces and forget candidates that might be right
     unmatched   the probability at which a source would rather stay alone than take a candidate
     fill        gives those who stayed alone their best candidate all the same, as the paper does; no longer one-to-one
     """
@@ -103,10 +98,25 @@ def joint(candidates: Candidates, *, tau: float = 0.0, unmatched: float = 0.01, 
     matched = np.flatnonzero(solution.columns[rows] == columns)
     chosen = np.full(len(candidates), 0 if fill else -1)
     chosen[rows[matched]] = slots[matched]
-    spaces, largest = _sub_spaces(rows, columns, len(candidates), count)
+    worthwhile = probabilities[rows, slots] > unmatched  # the solver looks at no other
+    spaces, largest = _sub_spaces(rows[worthwhile], columns[worthwhile], len(candidates), count)
     return replace(
         _decided(candidates, chosen, probabilities), record={"decoder": "joint", "sub_spaces": spaces, "largest_sub_space": largest}
     )
+
+
+def balance(candidates: Candidates, iterations: int) -> Floats:
+    """(n, k) probabilities after sources have competed for targets: rows sum to 1, columns to 1 at most (Sinkhorn)."""
+    rows, slots = candidates.edges()
+    columns, count = _columns(candidates)
+    columns = columns[rows, slots]
+    values = candidates.probabilities()[rows, slots]
+    for _ in range(iterations):
+        values /= np.maximum(np.bincount(rows, values, len(candidates)), 1e-300)[rows]
+        values /= np.maximum(np.bincount(columns, values, count), 1)[columns]
+    shares = np.zeros(candidates.scores.shape)
+    shares[rows, slots] = values
+    return shares
 
 
 DECODERS: dict[str, Callable[..., Alignment]] = {
@@ -126,7 +136,9 @@ def make_decoder(name: str, **options: Any) -> Decoder:
     for option in options:
         if option not in known:
             raise OptionError(f"the decoder {name} has no option {option!r}: expected one of {', '.join(known)}")
-    return partial(DECODERS[ALIASES.get(name, name)], **options)
+    decoder = partial(DECODERS[ALIASES.get(name, name)], **options)
+    decoder(Candidates(np.empty(0), np.empty((0, 1), np.int64), np.empty((0, 1))))  # complains of bad values at once
+    return decoder
 
 
 def decoder_options(name: str) -> dict[str, Any]:

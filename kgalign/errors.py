@@ -16,3 +16,10 @@ class DataError(KgalignError):
 
 class OptionError(KgalignError, ValueError):
     """An option has a value that cannot be used, or a name that does not exist."""
+
+
+def check_at_least(**values: tuple[float, float]) -> None:
+    """Refuses options that are below their least value; each is given as (value, least)."""
+    for name, (value, least) in values.items():
+        if not value >= least:
+            raise OptionError(f"{name}={value}: expected {least} or more")

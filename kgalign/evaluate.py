@@ -30,9 +30,9 @@ def evaluate(
     bootstrap       draws for 95 % confidence intervals, under `name_interval`; 0: none
     """
     best = _best_of_each_source(alignment)
-    right = np.isin(_keys(best.pairs), _keys(gold.pairs))
+    right = np.isin(best.keys, gold.keys)
     judged = np.isin(best.sources, gold.sources) | np.isin(best.targets, gold.targets)
-    found = np.isin(_keys(gold.pairs), _keys(best.pairs))
+    found = np.isin(gold.keys, best.keys)
     figures: dict[str, Any] = {"protocol": protocol, "gold": len(gold), "matched": len(best)}
     figures |= _ranking(candidates, gold) if candidates is not None else {}
     figures |= {
@@ -118,8 +118,3 @@ def _f1(precision: float, recall: float) -> float:
 
 def _mean(values: Any) -> float:
     return float(np.mean(values)) if len(values) else 0.0
-
-
-def _keys(pairs: Ints) -> Ints:
-    """One number for each pair."""
-    return (pairs[:, 0] << 32) | pairs[:, 1]

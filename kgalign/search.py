@@ -28,13 +28,16 @@ def find_candidates(
     """For each query the k targets of the pool with the largest inner product, best first.
 
     source, target      vectors of all entities, (n, d) and (m, d), both sparse or both dense
+    memory_mb           what a block of dense similarities may take; sparse ones need a row a thread
     both_directions     a row also gets the targets that have it among their own k best, up to 4 k in all
     seed                shuffles what is exactly tied, so that no order of ids decides
     """
     if k < 1:
         raise OptionError(f"k={k}: expected at least one candidate")
+    if not len(queries) or not len(pool):
+        return Candidates(queries, np.full((len(queries), 1), -1), np.full((len(queries), 1), -np.inf))
     shuffle = np.random.default_rng(seed)
-    queries, pool = shuffle.permutation(queries), shuffle.permutation(pool)
+    queries, pool = queries[shuffle.permutation(len(queries))], pool[shuffle.permutation(len(pool))]
     source, target = source[queries], target[pool]
     columns, scores = top_k(source, target, k, memory_mb=memory_mb)
     rows = np.repeat(np.arange(len(queries)), columns.shape[1])
@@ -69,7 +72,7 @@ def top_k(source: Vectors, target: Vectors, k: int, *, memory_mb: int = 512) -> 
             k,
             8 * numba.get_num_threads(),
         )
-    block = max(1, memory_mb * 2**20 // (8 * max(1, target.shape[0])))
+    block = max(1, memory_mb * 2**20 // (24 * max(1, target.shape[0])))
     parts = [_dense_top_k(source[start : start + block] @ target.T, k) for start in range(0, source.shape[0], block)]
     if not parts:
         return np.empty((0, k), np.int64), np.empty((0, k), np.float32)

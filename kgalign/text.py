@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from kgalign.data import Floats, Ints
-from kgalign.errors import DataError
+from kgalign.errors import DataError, OptionError
 from kgalign.files import open_lines
 
 NOT_A_WORD = re.compile(r"[\W_]+")
@@ -33,11 +33,13 @@ def ngram_vectors(
     source_names: Sequence[str], target_names: Sequence[str], longest: int = 3
 ) -> tuple[sparse.csr_array, sparse.csr_array]:
     """Unit TF-IDF vectors of the character n-grams (1 to `longest`, 3 at most) within words, for both sides over one vocabulary."""
+    if longest not in (1, 2, 3):
+        raise OptionError(f"longest n-gram {longest}: expected 1, 2 or 3")
     keys, owners = _ngrams([fold(name) for name in (*source_names, *target_names)], longest)
     _, features = np.unique(keys, return_inverse=True)
     count = len(source_names) + len(target_names)
-    counts = sparse.coo_array((np.ones(len(owners), np.float32), (owners, features))).tocsr()
-    counts.resize((count, counts.shape[1]))
+    shape = (count, int(features.max(initial=0)) + 1)
+    counts = sparse.csr_array((np.ones(len(owners), np.float32), (owners, features)), shape=shape)
     documents = np.bincount(counts.indices, minlength=counts.shape[1])
     rarity = np.log((1 + count) / (1 + documents)) + 1
     counts.data = ((1 + np.log(counts.data)) * rarity[counts.indices]).astype(np.float32)

@@ -22,7 +22,7 @@ def write_pair(folder):
 def test_demo_shows_that_each_step_beats_greedy(tmp_path):
     done = kgalign("demo", "--json", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    runs = json.loads(done.stdout[done.stdout.index("{") :])
+    runs = json.loads(done.stdout)
     hits = {name: run["metrics"]["hits@1"] for name, run in runs.items()}
     assert min(hits["easy-to-hard"], hits["joint"], hits["both"]) > hits["greedy"]
     assert (tmp_path / "kgalign-demo" / "alignment.tsv").is_file()
@@ -106,6 +106,15 @@ def test_nothing_found_is_exit_one_with_a_hint(tmp_path):
         (["align", "left.tsv", "right.tsv", "--set", "k=many"], "--set k=many: expected a value like 20"),
         (["align", "left.tsv", "right.tsv", "--protocol", "shut"], "shut"),
         (["align", "left.tsv", "right.tsv", "--typo"], "--typo"),
+        (["align", "left.tsv", "right.tsv", "--seed", "-1"], "--seed"),
+        (
+            ["align", "left.tsv", "right.tsv", "--set", "temperature=0", "--model", "names"],
+            "temperature=0.0: expected",
+        ),
+        (["align", "left.tsv", "right.tsv", "-o", "."], "the run needs a folder of its own"),
+        (["align", "left.tsv", "right.tsv", "-o", "left.tsv/run"], "no folder can be made there"),
+        (["decode", "broken.npz"], "broken.npz: expected the array `scores`"),
+        (["download", "dbp15k", "--mirror", "foo", "-o", "data"], "could not be fetched"),
         (["align"], "Missing argument"),
         (["decode", "nowhere.tsv"], "nowhere.tsv: no such file"),
         (["evaluate", "left.tsv", "--gold", "nowhere.tsv"], "nowhere.tsv: no such file"),
@@ -120,6 +129,7 @@ def test_bad_input_is_one_line_and_exit_two(tmp_path, arguments, message):
     (tmp_path / "torn.tsv").write_text("Rome\tRoma\nRome\tParis\n")
     (tmp_path / "short.tsv").write_text("Rome\tcapital of\n")
     (tmp_path / "latin1.tsv").write_bytes("Köln\tin\tEurope\n".encode("latin-1"))
+    (tmp_path / "broken.npz").write_bytes(b"PK nothing")
     before = sorted(path.name for path in tmp_path.iterdir())
     done = kgalign(*arguments, cwd=tmp_path)
     complaint = [line for line in done.stderr.splitlines() if line.startswith("kgalign: ")]

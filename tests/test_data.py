@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from conftest import graph, task_of
@@ -40,6 +42,17 @@ def test_probabilities_are_the_softmax_of_what_is_there():
 def test_a_row_without_candidates_has_no_probability():
     candidates = Candidates(np.array([0]), np.array([[-1]]), np.array([[-np.inf]]))
     assert candidates.probabilities().tolist() == [[0.0]]
+
+
+def test_nobody_takes_its_share_of_a_row():
+    candidates = Candidates(np.array([0]), np.array([[3]]), np.array([[1.0]]), 0.5, nobody=1.0)
+    assert candidates.probabilities().tolist() == [[0.5]]
+
+
+def test_task_refuses_an_unknown_protocol():
+    task = task_of(graph(["a"]), graph(["b"]))
+    with pytest.raises(OptionError, match="protocol='opne': expected closed or open"):
+        replace(task, protocol="opne")
 
 
 def test_candidates_refuse_a_temperature_of_zero():

@@ -97,7 +97,7 @@ def test_csls_marks_hubs_down():
     similarity = np.array([[0.8, 0.7, 0.01], [0.9, 0.1, 0.01], [0.9, 0.1, 0.01]])
     candidates = candidates_of(np.exp(similarity))
     assert greedy(candidates).targets[0] == 0
-    assert csls(candidates, k=2).targets[0] == 1
+    assert csls(candidates, neighbours=2).targets[0] == 1
 
 
 def test_sinkhorn_makes_rows_share_a_target():

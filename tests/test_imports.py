@@ -1,6 +1,8 @@
 """Imports point one way, and the public face is what it says."""
 
 import ast
+import subprocess
+import sys
 from pathlib import Path
 
 import kgalign
@@ -17,8 +19,7 @@ LAYERS = (
 )
 
 
-def test_public_names_exist_and_are_sorted_as_a_user_meets_them():
-    assert kgalign.__all__[0] == "read"
+def test_public_names_exist():
     assert all(hasattr(kgalign, name) for name in kgalign.__all__)
     assert len(set(kgalign.__all__)) == len(kgalign.__all__)
 
@@ -34,8 +35,8 @@ def test_imports_point_one_way():
 
 
 def test_neural_code_is_not_needed_to_import():
-    sources = [path.read_text("utf-8") for path in PACKAGE.rglob("*.py") if path.parent.name != "models"]
-    assert not any("import torch" in source for source in sources)
+    block = "import sys; sys.modules['torch'] = None; import kgalign, kgalign.cli"
+    subprocess.run([sys.executable, "-c", block], check=True)
 
 
 def imported_modules(path):

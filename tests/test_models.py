@@ -1,9 +1,12 @@
 """Every registered model is tested because it is registered."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from kgalign import MODELS, Alignment, OptionError, coordinate, demo, evaluate, make_model
+from kgalign.models.fast import graph_evidence, match_relations
 
 
 @pytest.fixture(scope="module")
@@ -42,21 +45,53 @@ def test_predict_changes_nothing_and_repeats_itself(fitted, pair):
     assert first.scores.tobytes() == second.scores.tobytes()
 
 
-def test_names_use_known_pairs_by_sharing_the_name(pair):
+def test_names_are_not_surer_of_a_pair_for_having_been_sure(pair):
     task, gold = pair
-    model = make_model("names")
-    best = model.predict(task, Alignment.empty()).targets[:, 0]
-    missed = [link for link in gold.pairs.tolist() if link[1] not in best]
-    known = Alignment(np.array(missed[:1]))
-    candidates = model.predict(task, known)
-    row = np.searchsorted(candidates.queries, known.sources[0])
-    assert known.targets[0] in candidates.targets[row, candidates.scores[row] == candidates.scores[row].max()]
+    model = make_model("names").fit(task)
+    alone, told = (model.predict(task, known) for known in (task.seeds, task.seeds + gold.where(np.arange(50))))
+    assert alone.scores.tobytes() == told.scores.tobytes()
 
 
-def test_names_fit_their_temperature_on_seeds(pair):
+def test_fast_turns_to_the_graph_where_names_tell_nothing(pair):
+    task, gold = demo("zh_en")
+    hits = [
+        evaluate(coordinate(make_model(name).fit(task), task, alpha=0.5), gold, protocol=task.protocol)["hits@1"]
+        for name in ("names", "fast")
+    ]
+    assert hits[0] < 0.05
+    assert hits[1] > 0.4
+
+
+def test_fast_needs_no_seeds_where_names_tell_something(pair):
+    task, gold = pair
+    unsupervised = replace(task, seeds=Alignment.empty())
+    rounds = []
+    coordinate(make_model("fast").fit(unsupervised), unsupervised, alpha=0.5, on_round=rounds.append)
+    first, last = (evaluate(turn.alignment, gold, protocol=task.protocol)["hits@1"] for turn in (rounds[0], rounds[-1]))
+    assert last > first > 0.6
+
+
+def test_fast_matches_relations_by_the_pairs_they_join(pair):
+    task, _ = demo("zh_en")
+    matches = match_relations(task, task.seeds)
+    best = matches.toarray()[: len(task.source.relations), : len(task.target.relations)].argmax(axis=1)
+    named = {task.source.relations[i].rsplit("/", 1)[1]: task.target.relations[j].rsplit("/", 1)[1] for i, j in enumerate(best)}
+    assert named["官方语言"] == "officialLanguage"
+    assert named["主要地区"] == "mainTerritory"
+
+
+def test_fast_never_counts_a_pair_as_evidence_for_itself(pair):
     task, _ = pair
-    assert make_model("names").fit(task).temperature is not None
-    assert make_model("names", temperature=0.3).fit(task).temperature == 0.3
+    source, target = graph_evidence(task, task.seeds.where(np.arange(1)))["two hops"]
+    own = task.seeds.pairs[0]
+    assert source[[own[0]]].nnz == target[[own[1]]].nnz == 0
+
+
+def test_names_fit_their_temperature_on_seeds_only(pair):
+    task, _ = pair
+    model = make_model("names")
+    assert model.fit(task).temperature != model.temperature
+    assert model.fit(replace(task, seeds=Alignment.empty())) == model
 
 
 def test_names_take_word_vectors(pair, tmp_path):
@@ -68,7 +103,7 @@ def test_names_take_word_vectors(pair, tmp_path):
 
 
 def test_unknown_models_and_options_are_refused():
-    with pytest.raises(OptionError, match="unknown model 'magic': expected one of names"):
+    with pytest.raises(OptionError, match="unknown model 'magic': expected one of fast, names"):
         make_model("magic")
     with pytest.raises(OptionError, match="no option 'size': expected one of k"):
         make_model("names", size=3)

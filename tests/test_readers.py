@@ -96,15 +96,27 @@ def test_openea_folds_give_seeds_and_test_links(tmp_path):
 def test_tables_of_all_kinds_read_alike(tmp_path):
     rows = [("a", "r", "b"), ("a", "rdfs:label", "Anna, of B")]
     write_files(tmp_path, {"g.tsv": "head\trelation\ttail\n" + "".join("\t".join(row) + "\n" for row in rows)})
-    write_files(tmp_path, {"g.csv": 'a,r,b\na,rdfs:label,"Anna, of B"\n', "h.tsv": "x\tr\ty\n", "s.tsv": "a\tx\nz\ty\n"})
+    write_files(tmp_path, {"g.csv": 'a,r,b\na,rdfs:label,"Anna, of B"\n', "h.tsv": "x\tr\ty\n", "s.tsv": "a\tx\t0.9\nb\ty\n"})
     (tmp_path / "g.tsv.gz").write_bytes(gzip.compress((tmp_path / "g.tsv").read_bytes()))
     table = pa.table(dict(zip("htr", zip(*rows, strict=True), strict=True)))
     pa.parquet.write_table(table, tmp_path / "g.parquet")
     for name in ("g.tsv", "g.csv", "g.tsv.gz", "g.parquet"):
         task, gold = read(tmp_path / name, tmp_path / "h.tsv", seeds=tmp_path / "s.tsv")
-        assert task.source.entities == ["a", "b", "z"]
-        assert task.source.names == ["Anna, of B", "b", "z"]
+        assert task.source.entities == ["a", "b"]
+        assert task.source.names == ["Anna, of B", "b"]
         assert (len(task.seeds), len(gold), task.protocol) == (2, 0, "open")
+
+
+def test_a_first_row_of_entities_is_no_header(tmp_path):
+    write_files(tmp_path, {"g.tsv": "S\tsymbol of\tSulfur\n", "h.tsv": "subject\tpredicate\tobject\na\tr\tb\n"})
+    task, _ = read(tmp_path / "g.tsv", tmp_path / "h.tsv")
+    assert (task.source.entities, task.target.entities) == (["S", "Sulfur"], ["a", "b"])
+
+
+def test_links_of_strangers_are_refused(tmp_path):
+    write_files(tmp_path, {"g.tsv": "a\tr\tb\n", "h.tsv": "x\tr\ty\n", "swapped.tsv": "x\ta\n"})
+    with pytest.raises(DataError, match=r"swapped\.tsv:1: the source graph has no entity 'x'"):
+        read(tmp_path / "g.tsv", tmp_path / "h.tsv", seeds=tmp_path / "swapped.tsv")
 
 
 def test_a_folder_of_tables_is_found_out(tmp_path):
@@ -164,6 +176,7 @@ def test_local_name_is_what_a_person_would_write():
     assert local_name("http://dbpedia.org/resource/AC/DC") == "AC/DC"
     assert local_name("<http://x.org/a#Caf%C3%A9_noir>") == "Café noir"
     assert local_name("Q42") == "Q42"
+    assert local_name("TCP/IP") == "TCP/IP"
     assert local_name("http://x.org/") == "x.org"
 
 

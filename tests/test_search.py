@@ -15,13 +15,14 @@ def test_top_k_is_what_the_full_matrix_says(n, m, k, seed):
     source = random.random((n, 8)) * (random.random((n, 8)) < 0.5)
     target = random.random((m, 8)) * (random.random((m, 8)) < 0.5)
     full = np.sort(source @ target.T, axis=1)[:, ::-1][:, :k]
-    _, dense = top_k(source, target, k, memory_mb=1)
+    places, dense = top_k(source, target, k, memory_mb=1)
+    np.testing.assert_allclose(np.take_along_axis(source @ target.T, places, axis=1), dense, atol=1e-6)
     columns, thin = top_k(sparse.csr_array(source), sparse.csr_array(target), k)
     np.testing.assert_allclose(dense, full, atol=1e-6)
     np.testing.assert_allclose(np.where(columns >= 0, thin, 0), full, atol=1e-6)
 
 
-def test_blocks_do_not_change_the_answer(monkeypatch):
+def test_blocks_do_not_change_the_answer():
     random = np.random.default_rng(0)
     source, target = random.random((50, 4)), random.random((200_000, 4))
     small, large = top_k(source, target, 3, memory_mb=2), top_k(source, target, 3, memory_mb=500)
@@ -43,6 +44,12 @@ def test_candidates_come_from_the_pool_only():
     assert candidates.queries.tolist() == [1, 3]
     assert set(candidates.targets.ravel().tolist()) <= {0, 3, 4, -1}
     assert candidates.targets[1, 0] == 3
+
+
+def test_nobody_asked_or_on_offer_is_no_trouble():
+    nothing = np.empty(0, np.int64)
+    assert len(find_candidates(np.eye(3), np.eye(3), nothing, np.arange(3), 2)) == 0
+    assert (find_candidates(np.eye(3), np.eye(3), np.arange(3), nothing, 2).targets == -1).all()
 
 
 def test_ties_are_not_broken_by_id_order():

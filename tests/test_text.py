@@ -3,7 +3,7 @@ import gzip
 import numpy as np
 import pytest
 
-from kgalign import DataError
+from kgalign import DataError, OptionError
 from kgalign.text import fold, ngram_vectors, word_vectors
 
 
@@ -57,6 +57,16 @@ def test_word_vectors_read_glove_and_word2vec(tmp_path, header, ending):
     source, target = word_vectors(["New York", "nowhere"], ["york"], path)
     np.testing.assert_allclose(source, [[np.sqrt(0.5), np.sqrt(0.5)], [0, 0]], rtol=1e-6)
     np.testing.assert_allclose(target, [[0, 1]])
+
+
+def test_names_without_letters_have_no_vector():
+    source, target = ngram_vectors(["!!!"], ["???"])
+    assert (source.nnz, target.nnz) == (0, 0)
+
+
+def test_ngrams_longer_than_three_are_refused():
+    with pytest.raises(OptionError, match="expected 1, 2 or 3"):
+        ngram_vectors(["a"], ["b"], longest=4)
 
 
 def test_word_vectors_name_the_broken_line(tmp_path):

@@ -19,9 +19,9 @@ def test_tsv_holds_names_and_probabilities(tmp_path):
 
 
 def test_sameas_is_valid_ntriples():
-    assert iri("http://x/a b<c>") == "<http://x/a%20b%3Cc>"
-    assert iri("plain name") == "<urn:kgalign:plain%20name>"
-    assert iri("<http://x/é>") == "<http://x/é>"
+    assert iri("http://x/a b<c>", "source") == "<http://x/a%20b%3Cc%3E>"
+    assert iri("plain name", "target") == "<urn:kgalign:target:plain%20name>"
+    assert iri("<http://x/é>", "source") == "<http://x/é>"
 
 
 def test_unknown_endings_are_refused(tmp_path):
@@ -46,6 +46,7 @@ def test_a_run_is_written_whole_and_replaced(tmp_path):
 
 def test_a_folder_that_is_no_run_is_not_touched(tmp_path):
     (tmp_path / "precious.txt").write_text("mine")
+    (tmp_path / "run.json").write_text("{}")
     with pytest.raises(OptionError, match="is not a run of kgalign"):
         write_run(align(*demo("fr_en"), easy_to_hard=False), tmp_path)
-    assert [path.name for path in tmp_path.iterdir()] == ["precious.txt"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["precious.txt", "run.json"]

@@ -6,7 +6,6 @@ import hashlib
 import json
 import shutil
 import tempfile
-import urllib.error
 import urllib.request
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -66,7 +65,7 @@ def fetch(url: str, checksum: str, path: Path) -> None:
     try:
         with urllib.request.urlopen(url, timeout=60) as answer:
             content = answer.read()
-    except (urllib.error.URLError, TimeoutError, ConnectionError) as error:
+    except (OSError, ValueError) as error:
         raise DataError(f"{url}: could not be fetched ({error}); check the connection and try again") from None
     found = hashlib.sha256(content).hexdigest()
     if found != checksum:

@@ -10,6 +10,7 @@ from typing import Any, Protocol, Self
 
 from kgalign.data import Alignment, AlignmentTask, Candidates
 from kgalign.errors import OptionError
+from kgalign.models.fast import Fast
 from kgalign.models.names import Names
 
 
@@ -25,6 +26,7 @@ class Model(Protocol):
 
 
 MODELS: dict[str, type[Any]] = {
+    "fast": Fast,
     "names": Names,
 }
 

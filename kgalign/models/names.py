@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Self
 
 import numpy as np
 from scipy import sparse
 
-from kgalign.calibrate import fit_temperature
-from kgalign.data import Alignment, AlignmentTask, Candidates, hold_out, share_names
+from kgalign.calibrate import calibrated
+from kgalign.data import Alignment, AlignmentTask, Candidates, KnowledgeGraph, hold_out
+from kgalign.errors import OptionError, check_at_least
 from kgalign.search import Vectors, find_candidates
 from kgalign.text import ngram_vectors, word_vectors
 
@@ -18,12 +20,13 @@ from kgalign.text import ngram_vectors, word_vectors
 class Names:
     """Scores a pair by how much the two names look alike: the cosine of their character n-grams, and of their words if vectors are given.
 
-    A known pair shares the target's name (the paper's recipe for models that have no other place for it).
+    Known pairs change nothing: a name is no evidence for another one, and a pair is none for itself. Easy-to-Hard around it takes what is
+    sure off the market, no more.
 
     k                   candidates for each query; with both_directions, targets that have it among their k best come on top
     word_vectors        a GloVe or word2vec text file
     word_weight         what the words count for against the n-grams
-    temperature         fitted on links held out of the seeds where none is given
+    temperature, nobody what makes probabilities of scores, see Candidates; fitted on links held out of the seeds where there are enough
     """
 
     k: int = 20
@@ -31,40 +34,43 @@ class Names:
     longest_ngram: int = 3
     word_vectors: str | None = None
     word_weight: float = 0.5
-    temperature: float | None = None
-    memory_mb: int = 512
+    temperature: float = 0.05
+    nobody: float = 0.3
     seed: int = 0
 
+    def __post_init__(self) -> None:
+        check_at_least(k=(self.k, 1), word_weight=(self.word_weight, 0), seed=(self.seed, 0))
+        if self.longest_ngram not in (1, 2, 3) or not 0 < self.temperature < np.inf:
+            raise OptionError(
+                f"longest_ngram={self.longest_ngram}, temperature={self.temperature}: expected 1, 2 or 3 and a number above 0"
+            )
+
     def fit(self, task: AlignmentTask) -> Self:
-        if self.temperature is not None or len(task.seeds) < 20:
+        if len(task.seeds) < 20:
             return self
         asked, dev = hold_out(task, 0.5, self.seed)  # nothing is learnt from the others, so half can be asked
-        return replace(self, temperature=fit_temperature(self.predict(asked, asked.seeds), dev))
+        fitted = calibrated(self.predict(asked, asked.seeds), dev)
+        return replace(self, temperature=fitted.temperature, nobody=fitted.nobody)
 
     def predict(self, task: AlignmentTask, known: Alignment) -> Candidates:
-        task = share_names(task, known)
-        source, target = self._vectors(task)
+        source, target = name_vectors(task.source, task.target, self.longest_ngram, self.word_vectors, self.word_weight)
         candidates = find_candidates(
-            source,
-            target,
-            task.queries,
-            task.pool,
-            self.k,
-            both_directions=self.both_directions,
-            memory_mb=self.memory_mb,
-            seed=self.seed,
+            source, target, task.queries, task.pool, self.k, both_directions=self.both_directions, seed=self.seed
         )
-        return replace(candidates, temperature=self.temperature or 0.05)
+        return replace(candidates, temperature=self.temperature, nobody=self.nobody)
 
-    def _vectors(self, task: AlignmentTask) -> tuple[Vectors, Vectors]:
-        names = task.source.names, task.target.names
-        ngrams = ngram_vectors(*names, self.longest_ngram)
-        if self.word_vectors is None:
-            return ngrams
-        weight = np.sqrt(self.word_weight)  # once on either side
-        words = word_vectors(*names, self.word_vectors)
-        source, target = (
-            sparse.csr_array(sparse.hstack([letters, sparse.csr_array(weight * means)]))
-            for letters, means in zip(ngrams, words, strict=True)
+
+@lru_cache(maxsize=4)
+def name_vectors(
+    source: KnowledgeGraph, target: KnowledgeGraph, longest: int = 3, words: str | None = None, word_weight: float = 0.5
+) -> tuple[Vectors, Vectors]:
+    """Vectors of all names of both graphs; remembered, since every round asks for them again."""
+    vectors = ngram_vectors(source.names, target.names, longest)
+    if words is not None:
+        means = word_vectors(source.names, target.names, words)
+        weight = np.float32(np.sqrt(word_weight))  # once on either side
+        vectors = tuple(
+            sparse.csr_array(sparse.hstack([letters, sparse.csr_array(weight * mean)]))
+            for letters, mean in zip(vectors, means, strict=True)
         )
-        return source, target
+    return vectors

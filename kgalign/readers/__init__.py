@@ -30,7 +30,7 @@ def read(
 
     seeds, gold     files of links, for two files of triples
     protocol        closed: only entities of the test links are asked and on offer; open: everything without a seed.
-                    Closed where there are test links, unless said otherwise
+                    Closed for a dataset folder with test links and open for all else, unless said otherwise
     seed_ratio      the share of links that become seeds, where a folder has all its links in one file; drawn with split_seed
     fold            which of the folds of an OpenEA folder
     """
@@ -41,6 +41,7 @@ def read(
         links_given = (None if path is None else Path(path) for path in (seeds, gold))
         graphs, links = tables.read_pair(source, Path(target), *links_given)
         links = (links[0] or Alignment.empty(), links[1])  # gold given apart is never made into seeds
+        protocol = protocol or "open"
     elif not source.is_dir():
         hint = "a single file is one graph: give the other one too" if source.is_file() else "no such file or folder"
         raise DataError(f"{source}: {hint}")

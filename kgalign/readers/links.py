@@ -23,7 +23,8 @@ def make_links(
         ("source", source_ids, {}),
         ("target", target_ids, {}),
     )  # what it is called, its ids, the line that has it
-    for number, names in rows:
+    for number, fields in rows:
+        names = link_names(fields)
         for (side, ids, line_of), name in zip(sides, names, strict=False):
             if name not in ids:
                 raise DataError(f"{path}:{number}: the {side} graph has no entity {name!r}; expected one that its files name")
@@ -35,6 +36,11 @@ def make_links(
             line_of[name] = number
         pairs.append((source_ids[names[0]], target_ids[names[1]]))
     return Alignment(np.array(pairs, np.int64).reshape(-1, 2))
+
+
+def link_names(fields: list[str]) -> tuple[str, str]:
+    """Source and target of a row; what stands behind them, a score perhaps, is left out."""
+    return fields[0], fields[1].split("\t", 1)[0]
 
 
 def split_links(links: Alignment, seed_ratio: float, split_seed: int) -> tuple[Alignment, Alignment]:

@@ -27,6 +27,8 @@ LITERAL = re.compile(r'^"(.*)"(?:@[\w-]+|\^\^\S+)?$', re.DOTALL)
 
 def local_name(iri: str) -> str:
     """The last part of an IRI as a person would write it: decoded, with blanks for underscores."""
+    if "://" not in iri:
+        return iri.replace("_", " ").strip() or iri  # a name as it is, such as TCP/IP or C#
     local = BEFORE_LOCAL.sub("", iri.strip("<>").rstrip("/#"), count=1)
     return unquote(local).replace("_", " ").strip() or iri
 

@@ -8,7 +8,7 @@ from kgalign.data import KnowledgeGraph
 from kgalign.errors import DataError
 from kgalign.files import find_file, read_rows
 from kgalign.readers.graphs import build_graph
-from kgalign.readers.links import Links, check_apart, make_links
+from kgalign.readers.links import Links, check_apart, link_names, make_links
 
 NEEDS = "rel_triples_1 and rel_triples_2 (and ent_links or 721_5fold/N/train_links and test_links)"
 
@@ -47,5 +47,5 @@ def _read_graph(folder: Path, side: int, links: list[Path | None]) -> tuple[Know
     attributes = find_file(folder, f"attr_triples_{side}")
     facts = (fields for path in (triples,) if path for _, fields in read_rows(path, 3))
     literals = (fields for path in (attributes,) if path for _, fields in read_rows(path, 3))
-    linked = (fields[side - 1] for path in links if path for _, fields in read_rows(path, 2))
+    linked = (link_names(fields)[side - 1] for path in links if path for _, fields in read_rows(path, 2))
     return build_graph(triples or folder, facts, literals, linked)

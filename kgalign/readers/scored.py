@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Literal
+from zipfile import BadZipFile
 
 import numpy as np
 import pyarrow as pa
@@ -12,6 +13,7 @@ import pyarrow.parquet
 from kgalign.data import Alignment, AlignmentTask, Candidates, KnowledgeGraph
 from kgalign.errors import DataError
 from kgalign.files import open_lines
+from kgalign.readers.links import link_names
 from kgalign.readers.tables import read_table
 from kgalign.search import pack
 
@@ -54,8 +56,8 @@ def read_alignments(path: Path, gold_path: Path) -> tuple[Alignment, Alignment]:
     for file in (path, gold_path):
         score_at = _score_column(file)
         pairs, scores = [], []
-        for number, fields in read_table(file, 2 if score_at is None else score_at + 1):
-            names = (fields[0], fields[1].split("\t")[0])
+        for number, fields in read_table(file, 2 if score_at is None else max(2, score_at + 1)):
+            names = link_names(fields)
             pairs.append([side.setdefault(name, len(side)) for side, name in zip(ids, names, strict=True)])
             scores.append(1.0 if score_at is None else _probability(file, number, fields[score_at].split("\t")[0]))
         if not pairs:
@@ -67,7 +69,10 @@ def read_alignments(path: Path, gold_path: Path) -> tuple[Alignment, Alignment]:
 def _score_column(path: Path) -> int | None:
     """Where a table with a header has its score."""
     if path.suffix == ".parquet" and path.is_file():
-        header = pa.parquet.read_schema(path).names
+        try:
+            header = pa.parquet.read_schema(path).names
+        except pa.ArrowException as error:
+            raise DataError(f"{path}: expected a Parquet table, but {str(error).splitlines()[0]}") from None
     else:
         header = next((line for _, line in open_lines(path)), "").replace(",", "\t").split("\t")
     return next((header.index(name) for name in SCORE_COLUMNS if name in header), None)
@@ -106,7 +111,7 @@ def _read_arrays(path: Path) -> tuple[np.ndarray, np.ndarray, np.ndarray, tuple[
             scores = arrays["scores"].astype(np.float64)
             targets = arrays["targets"] if "targets" in arrays else np.broadcast_to(np.arange(scores.shape[1]), scores.shape)
             queries = arrays["queries"] if "queries" in arrays else np.arange(len(scores))
-    except (KeyError, ValueError, OSError, IndexError) as error:
+    except (KeyError, ValueError, OSError, IndexError, TypeError, EOFError, BadZipFile) as error:
         raise DataError(f"{path}: expected the array `scores` and perhaps `targets` and `queries`, but {error}") from None
     if scores.ndim != 2 or targets.shape != scores.shape or queries.shape != scores.shape[:1]:
         raise DataError(

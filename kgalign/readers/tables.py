@@ -18,7 +18,7 @@ from kgalign.readers.names import LABEL_PROPERTIES
 
 NEEDS = "triples_1 and triples_2 ending in .tsv, .csv or .parquet (and seeds and links, likewise)"
 ENDINGS = (".tsv", ".csv", ".parquet")
-HEADERS = {"head", "subject", "source", "subject_id", "entity1", "s", "h"}  # a first field that is no entity
+HEADERS = {"head", "subject", "source", "relation", "predicate", "target", "tail", "object", "entity1", "entity2", "s", "p", "o"}
 
 
 def missing(folder: Path) -> list[str]:
@@ -35,13 +35,12 @@ def read_folder(folder: Path) -> tuple[tuple[KnowledgeGraph, KnowledgeGraph], Li
 def read_pair(
     source: Path, target: Path, seeds: Path | None, links: Path | None
 ) -> tuple[tuple[KnowledgeGraph, KnowledgeGraph], Links]:
-    """Both graphs and the links between them; entities that occur only in links are kept.
+    """Both graphs and the links between them.
 
     A tail in double quotes is a literal, as in N-Triples, and so is the tail of a label; all others are entities.
     """
-    linked = [[names for _, names in read_table(path, 2)] for path in (seeds, links) if path]
-    source_graph, source_ids = _read_graph(source, [pair[0] for pairs in linked for pair in pairs])
-    target_graph, target_ids = _read_graph(target, [pair[1] for pairs in linked for pair in pairs])
+    source_graph, source_ids = _read_graph(source)
+    target_graph, target_ids = _read_graph(target)
     told, asked = (
         None if path is None else make_links(path, read_table(path, 2), source_ids, target_ids) for path in (seeds, links)
     )
@@ -57,16 +56,16 @@ def read_table(path: Path, columns: int) -> Iterator[tuple[int, list[str]]]:
     ending = Path(path.stem).suffix if path.suffix in COMPRESSIONS else path.suffix
     rows = read_rows(path, columns) if ending not in (".csv", ".parquet") else _read_columns(path, ending, columns)
     for number, fields in rows:
-        if number > 1 or fields[0].strip().lower() not in HEADERS:
+        if number > 1 or not {field.split("\t")[0].strip().lower() for field in fields[:2]} <= HEADERS:
             yield number, fields
 
 
-def _read_graph(path: Path, others: list[str]) -> tuple[KnowledgeGraph, dict[str, int]]:
+def _read_graph(path: Path) -> tuple[KnowledgeGraph, dict[str, int]]:
     rows = [fields for _, fields in read_table(path, 3)]
     literal = [fields[2].startswith('"') or fields[1].strip("<>") in LABEL_PROPERTIES for fields in rows]
     facts = (fields for fields, is_literal in zip(rows, literal, strict=True) if not is_literal)
     literals = (fields for fields, is_literal in zip(rows, literal, strict=True) if is_literal)
-    return build_graph(path, facts, literals, others)
+    return build_graph(path, facts, literals)
 
 
 def _read_columns(path: Path, ending: str, columns: int) -> Iterator[tuple[int, list[str]]]:
@@ -81,11 +80,11 @@ def _read_columns(path: Path, ending: str, columns: int) -> Iterator[tuple[int, 
                 pa.csv.ParseOptions(newlines_in_values=True),
                 pa.csv.ConvertOptions(column_types={f"f{i}": pa.string() for i in range(columns)}, strings_can_be_null=False),
             )
-    except (pa.ArrowInvalid, pa.ArrowKeyError, OSError) as error:
+        names = [column.cast(pa.string()).to_pylist() for column in table.columns[:columns]]
+    except (pa.ArrowException, OSError) as error:
         raise DataError(f"{path}: expected a {ending[1:]} table of {columns} columns, but {str(error).splitlines()[0]}") from None
     if table.num_columns < columns:
         raise DataError(f"{path}: expected {columns} columns, found {table.num_columns}")
-    names = (column.cast(pa.string()).to_pylist() for column in table.columns[:columns])
     for number, fields in enumerate(zip(*names, strict=True), start=2 if ending == ".parquet" else 1):
         if None in fields:
             raise DataError(f"{path}:{number}: expected {columns} values, one is missing")

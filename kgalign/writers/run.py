@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import shutil
+import os
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,35 +16,40 @@ from kgalign.data import AlignmentTask, Candidates
 from kgalign.errors import OptionError
 from kgalign.writers import sameas, tsv
 
+FILES = {"alignment.tsv", "sameas.nt", "candidates.parquet", "rounds.jsonl", "run.json"}
+
 if TYPE_CHECKING:
     from kgalign.align import Run
 
 
 def check_free(folder: Path) -> None:
-    """Refuses a folder that holds something other than an earlier run, before any work is done."""
-    if folder.is_file() or (folder.is_dir() and any(folder.iterdir()) and not (folder / "run.json").is_file()):
+    """Refuses a folder that holds anything but an earlier run, before any work is done."""
+    folder = folder.resolve()
+    if folder == Path.cwd():
+        raise OptionError(f"{folder}: the run needs a folder of its own; give one with -o")
+    if folder.is_file() or (folder.is_dir() and not {path.name for path in folder.iterdir()} <= FILES):
         raise OptionError(f"{folder}: exists and is not a run of kgalign; give another folder with -o")
+    above = next(parent for parent in folder.parents if parent.exists())
+    if not above.is_dir() or not os.access(above, os.W_OK):
+        raise OptionError(f"{folder}: no folder can be made there; give another one with -o")
 
 
 def write_run(run: Run, folder: str | Path) -> Path:
     """Writes alignment.tsv, sameas.nt, candidates.parquet, rounds.jsonl and run.json. An earlier run there is replaced."""
-    folder = Path(folder)
+    folder = Path(folder).resolve()
     check_free(folder)
     folder.parent.mkdir(parents=True, exist_ok=True)
-    draft = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
-    try:
-        tsv.write(run.alignment, run.task, draft / "alignment.tsv")
-        sameas.write(run.alignment, run.task, draft / "sameas.nt")
-        _write_candidates(run.candidates, run.task, draft / "candidates.parquet")
-        _write_text(draft / "rounds.jsonl", "".join(json.dumps(line) + "\n" for line in run.alignment.record["rounds"]))
-        _write_text(draft / "run.json", json.dumps(run.report(), indent=2, ensure_ascii=False, default=_plain) + "\n")
-        draft.chmod(0o755)
+    with tempfile.TemporaryDirectory(prefix=f".{folder.name}-", dir=folder.parent) as draft_name:
+        draft = Path(draft_name)
+        (draft / "after").mkdir()
+        tsv.write(run.alignment, run.task, draft / "after" / "alignment.tsv")
+        sameas.write(run.alignment, run.task, draft / "after" / "sameas.nt")
+        _write_candidates(run.candidates, run.task, draft / "after" / "candidates.parquet")
+        _write_text(draft / "after" / "rounds.jsonl", "".join(json.dumps(line) + "\n" for line in run.alignment.record["rounds"]))
+        _write_text(draft / "after" / "run.json", json.dumps(run.report(), indent=2, ensure_ascii=False, default=_plain) + "\n")
         if folder.exists():
-            shutil.rmtree(folder)
-        draft.rename(folder)
-    except BaseException:
-        shutil.rmtree(draft, ignore_errors=True)
-        raise
+            folder.rename(draft / "before")
+        (draft / "after").rename(folder)
     return folder
 
 

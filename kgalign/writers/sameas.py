@@ -8,19 +8,22 @@ from pathlib import Path
 from kgalign.data import Alignment, AlignmentTask
 
 SAME_AS = "<http://www.w3.org/2002/07/owl#sameAs>"
+LIKELY = 0.5
 NOT_IN_AN_IRI = re.compile(r'[\x00-\x20<>"{}|^`\\]')
 
 
 def write(alignment: Alignment, task: AlignmentTask, path: Path) -> None:
-    """Writes one triple for each link."""
+    """Writes one triple for each link that is more likely right than not: owl:sameAs is a strong word."""
     with path.open("w", encoding="utf-8", newline="\n") as file:
-        for source, target in alignment.pairs.tolist():
-            print(iri(task.source.entities[source]), SAME_AS, iri(task.target.entities[target]), ".", file=file)
+        for source, target in alignment.where(alignment.scores > LIKELY).pairs.tolist():
+            subject, same = iri(task.source.entities[source], "source"), iri(task.target.entities[target], "target")
+            print(subject, SAME_AS, same, ".", file=file)
 
 
-def iri(entity: str) -> str:
+def iri(entity: str, side: str) -> str:
     """The entity between angle brackets, absolute, with the characters that an IRI cannot hold percent-encoded."""
-    entity = entity.strip("<>")
+    if entity.startswith("<") and entity.endswith(">"):
+        entity = entity[1:-1]
     if not re.match(r"[A-Za-z][\w+.-]*:", entity):
-        entity = f"urn:kgalign:{entity}"  # N-Triples has no relative IRIs
+        entity = f"urn:kgalign:{side}:{entity}"  # N-Triples has no relative IRIs
     return f"<{NOT_IN_AN_IRI.sub(lambda found: f'%{ord(found.group()):02X}', entity)}>"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from kgalign.data import Alignment, AlignmentTask
@@ -23,4 +24,11 @@ def write(alignment: Alignment, task: AlignmentTask, path: Path) -> None:
                 task.target.names[target],
             )
             decided_by = "easy-to-hard" if number else decoder
-            print(*(field.replace("\t", " ") for field in fields), f"{score:.4f}", number, decided_by, sep="\t", file=file)
+            print(
+                *(" ".join(re.split(r"[\t\r\n]", field)) for field in fields),
+                f"{score:.4f}",
+                number,
+                decided_by,
+                sep="\t",
+                file=file,
+            )

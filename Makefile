@@ -18,6 +18,7 @@ bench: .venv/benchmarks
 	$(RUN)python -m benchmarks.solvers
 	$(RUN)python -m benchmarks.table3
 	$(RUN)python -m benchmarks.name_rows
+	$(RUN)python -m benchmarks.fast_rows
 	$(RUN)python -m benchmarks.pages
 
 .venv/installed: pyproject.toml constraints.txt

@@ -75,7 +75,7 @@ def bush():
 def test_george_bush_is_turned_right_by_the_second_round(bush):
     rounds = []
     alone = coordinate(Neighbours(), bush, decode=greedy, max_rounds=0)
-    together = coordinate(Neighbours(), bush, decode=joint, min_new=1, on_round=rounds.append)
+    together = coordinate(Neighbours(), bush, decode=joint, alpha=0.75, min_new=1, on_round=rounds.append)
     assert alone.pairs[0].tolist() == [0, 0], "by its name alone, George Bush is taken for the father"
     easy = set(map(tuple, rounds[0].easy.pairs.tolist()))
     assert {(1, 2), (2, 3)} <= easy, "Harvard and Yale are easy"
@@ -115,7 +115,7 @@ def test_no_rounds_is_plain_decoding():
 
 def test_each_round_decides_anew_and_may_take_an_easy_pair_back():
     script = Scripted({0: FIRST, 1: SECOND})
-    alignment = coordinate(script, TASK, decode=joint, min_new=1, max_rounds=2)
+    alignment = coordinate(script, TASK, decode=joint, alpha=0.75, min_new=1, max_rounds=2)
     assert [line["easy"] for line in alignment.record["rounds"]] == [1, 1, 1]
     assert [0, 0] not in alignment.where(alignment.rounds > 0).pairs.tolist()
     assert [1, 2] in alignment.where(alignment.rounds == 2).pairs.tolist()
@@ -123,7 +123,7 @@ def test_each_round_decides_anew_and_may_take_an_easy_pair_back():
 
 def test_freeze_keeps_an_easy_pair_for_good():
     script = Scripted({0: FIRST, 1: SECOND, 2: SECOND})
-    alignment = coordinate(script, TASK, decode=joint, min_new=1, freeze=True)
+    alignment = coordinate(script, TASK, decode=joint, alpha=0.75, min_new=1, freeze=True)
     assert alignment.pairs.tolist() == [[0, 0], [1, 2], [2, 1]]
     assert alignment.rounds.tolist() == [1, 2, 0]
 
@@ -133,16 +133,16 @@ def test_what_an_easy_pair_took_is_not_on_offer():
     task = task_of(graph(["a", "b"]), graph(["a", "b"]))
     script = Scripted({0: matrix, 1: matrix})
     assert coordinate(script, task, decode=greedy, max_rounds=0).targets.tolist() == [0, 0]
-    assert coordinate(script, task, decode=greedy, min_new=1).targets.tolist() == [0, 1]
+    assert coordinate(script, task, decode=greedy, alpha=0.75, min_new=1).targets.tolist() == [0, 1]
 
 
 def test_the_record_says_why_it_stopped():
     script = Scripted({0: FIRST, 1: FIRST})
-    few = coordinate(script, TASK, min_new=1).record["rounds"]
+    few = coordinate(script, TASK, alpha=0.75, min_new=1).record["rounds"]
     assert [line["new"] for line in few] == [1, 0]
     assert few[-1]["stopped"] == "0 new easy pairs, fewer than 1"
-    assert coordinate(script, TASK, min_new=20).record["rounds"][0]["stopped"] == "1 new easy pairs, fewer than 20"
-    assert coordinate(script, TASK, min_new=1, max_rounds=1).record["rounds"][-1]["stopped"] == "1 rounds done"
+    assert coordinate(script, TASK, alpha=0.75, min_new=20).record["rounds"][0]["stopped"] == "1 new easy pairs, fewer than 20"
+    assert coordinate(script, TASK, alpha=0.75, min_new=1, max_rounds=1).record["rounds"][-1]["stopped"] == "1 rounds done"
 
 
 def test_seeds_are_known_from_the_start():
@@ -172,6 +172,6 @@ def test_options_out_of_range_are_refused(options):
 
 def test_alignment_is_the_same_bytes_for_the_same_input():
     script = Scripted({0: FIRST, 1: SECOND})
-    first, second = (coordinate(script, TASK, min_new=1, max_rounds=2) for _ in range(2))
+    first, second = (coordinate(script, TASK, alpha=0.75, min_new=1, max_rounds=2) for _ in range(2))
     assert first.pairs.tobytes() + first.scores.tobytes() == second.pairs.tobytes() + second.scores.tobytes()
     assert isinstance(first, Alignment)

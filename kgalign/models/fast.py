@@ -35,15 +35,21 @@ class Fast:
     two hops        which known pairs are neighbours of neighbours
 
     In each a rare feature counts for more than a frequent one. The weights are learnt on the seeds, so that the softmax over a row means
-    what it says; without seeds, defaults stand in. A pair is never evidence for itself. Known pairs are all the graph evidence there is:
-    where there are no seeds, the first ones are easy pairs by name.
+    what it says; without seeds, defaults stand in. Then sources compete for targets (Sinkhorn), and what comes out are the probabilities.
+
+    Known pairs are all the graph evidence there is, and a pair is never evidence for itself. Without seeds the first known pairs are easy
+    ones by name; where names tell nothing, their weight goes to nothing.
+
+    k               candidates for each query; targets that have it among their k best come on top
+    word_vectors    a GloVe or word2vec text file
+    iterations      rounds of the competition
+    training_links  seeds that weights are learnt from, at most
     """
 
     k: int = 20
     word_vectors: str | None = None
-    use_names: bool = True
     iterations: int = 20
-    training_links: int = 1500
+    training_links: int = 1000
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -55,23 +61,21 @@ class Fast:
     def predict(self, task: AlignmentTask, known: Alignment) -> Candidates:
         evidence = self._evidence(task, known)
         weights = self._learn_weights(task, evidence)
-        candidates = self._search(evidence, weights, task.queries, task.pool)
+        candidates = self._search(evidence, weights, task.queries, task.pool, both_directions=True)
         return _rescored(candidates, balance(candidates, self.iterations))
 
     def _evidence(self, task: AlignmentTask, known: Alignment) -> Evidence:
-        evidence: Evidence = {}
-        if self.use_names:
-            evidence |= _name_evidence(task.source, task.target, self.word_vectors)
-        if len(known):
-            evidence |= graph_evidence(task, known)
-        return evidence
+        by_name = _name_evidence(task.source, task.target, self.word_vectors)
+        return by_name | graph_evidence(task, known) if len(known) else by_name
 
-    def _search(self, evidence: Evidence, weights: dict[str, float], queries: Ints, pool: Ints) -> Candidates:
+    def _search(
+        self, evidence: Evidence, weights: dict[str, float], queries: Ints, pool: Ints, *, both_directions: bool
+    ) -> Candidates:
         source, target = (
             sparse.csr_array(sparse.hstack([np.sqrt(np.float32(weights[kind])) * sides[side] for kind, sides in evidence.items()]))
             for side in (0, 1)
         )
-        return find_candidates(source, target, queries, pool, self.k, both_directions=True, seed=self.seed)
+        return find_candidates(source, target, queries, pool, self.k, both_directions=both_directions, seed=self.seed)
 
     def _learn_weights(self, task: AlignmentTask, evidence: Evidence) -> dict[str, float]:
         """The weights under which the seeds are most probable among their own candidates."""
@@ -80,7 +84,8 @@ class Fast:
             return weights
         drawn = np.random.default_rng(self.seed).permutation(len(task.seeds))[: self.training_links]
         links = task.seeds.where(np.sort(drawn))
-        candidates = self._search(evidence, weights, links.sources, np.union1d(task.pool, task.seeds.targets))
+        pool = np.union1d(task.pool, task.seeds.targets)
+        candidates = self._search(evidence, weights, links.sources, pool, both_directions=False)
         order = np.argsort(links.sources)
         targets = np.column_stack([links.targets[order], candidates.targets])  # the right one first
         targets[:, 1:][targets[:, 1:] == targets[:, :1]] = -1

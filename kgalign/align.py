@@ -63,6 +63,7 @@ def align(
     alpha: float = 0.5,
     min_new: int = 20,
     max_rounds: int = 10,
+    everyone: bool = True,
     options: Mapping[str, Any] | None = None,
     seed: int = 0,
     bootstrap: int = 0,
@@ -70,6 +71,7 @@ def align(
 ) -> Run:
     """Fits a model, decides easy-to-hard and jointly, and measures the result where gold links are given.
 
+    everyone    easy pairs are looked for among all entities, also those that are not asked, see coordinate
     options     of the model and of the decoder, by name
     """
     model_given, decoder_given = sort_options(model, decoder, {"seed": seed, **(options or {})})
@@ -85,7 +87,16 @@ def align(
     fitted = unfitted.fit(task)
     fit_done = time.perf_counter()
     rounds = max_rounds if easy_to_hard else 0
-    alignment = coordinate(fitted, task, decode=decode, alpha=alpha, min_new=min_new, max_rounds=rounds, on_round=remember)
+    alignment = coordinate(
+        fitted,
+        task,
+        decode=decode,
+        alpha=alpha,
+        min_new=min_new,
+        max_rounds=rounds,
+        everyone=everyone,
+        on_round=remember,
+    )
     seconds = {"fit": fit_done - started, "coordinate": time.perf_counter() - fit_done}
     alignment = replace(alignment, record={**alignment.record, "decoder": decoder})
     candidates = last[0].candidates
@@ -102,6 +113,7 @@ def align(
         "alpha": alpha,
         "min_new": min_new,
         "max_rounds": rounds,
+        "everyone": everyone,
         "seed": seed,
     }
     return Run(task, alignment, candidates, metrics, used, seconds)

@@ -109,6 +109,9 @@ def align_command(
     alpha: Annotated[float, typer.Option(help="a pair above this probability is easy")] = 0.5,
     min_new: Annotated[int, typer.Option(help="fewer new easy pairs than this in a round end it")] = 20,
     max_rounds: Annotated[int, typer.Option(help="how often easy pairs are fed back at most")] = 10,
+    everyone: Annotated[
+        bool, typer.Option("--everyone/--only-queries", help="look for evidence among all entities, also those not asked")
+    ] = True,
     protocol: Annotated[Protocols | None, typer.Option(help="who is asked and on offer; closed where there are test links")] = None,
     seed_ratio: Annotated[
         float, typer.Option(help="share of the links that become seeds, where a folder has one file of links")
@@ -148,6 +151,7 @@ def align_command(
             alpha=alpha,
             min_new=min_new,
             max_rounds=max_rounds,
+            everyone=everyone,
             options=options,
             seed=seed,
             bootstrap=bootstrap,

@@ -51,6 +51,7 @@ def coordinate(
     min_new: int = 20,
     max_rounds: int = 10,
     freeze: bool = False,
+    everyone: bool = False,
     on_round: Callable[[Round], None] | None = None,
 ) -> Alignment:
     """The alignment of the queries that a fitted model, Easy-to-Hard and a decoder come to together.
@@ -61,33 +62,40 @@ def coordinate(
     min_new     fewer new easy pairs than this in a round end it (the paper's K)
     max_rounds  how often easy pairs are fed back at most; 0 is plain decoding
     freeze      an easy pair stays one for good, as in the paper. Otherwise each round decides anew, and may take one back
+    everyone    looks for easy pairs among all entities without a seed, not only among the queries and the pool: they are evidence too.
+                A last look decides for the queries
     """
     check_options(alpha, min_new, max_rounds)
+    asked = _asking_everyone(task) if everyone and max_rounds else task
     easy = answer = Alignment.empty()
     ever_easy = np.empty(0, np.int64)
-    number, stopped = 0, None
     history: list[dict[str, Any]] = []
-    while stopped is None:
+    stopped = None
+    while stopped is None or asked is not task:
+        if stopped is not None:
+            asked = task  # all that could be learnt is learnt: now the queries, among the targets on offer
         began = time.perf_counter()
-        candidates = model.predict(task, task.seeds + easy)
+        candidates = model.predict(asked, task.seeds + easy)
         before, answer, found = answer, decode(candidates), Alignment.empty()
         if max_rounds:
             found = easy_pairs(candidates, alpha)
-            found = _dated(found.where(np.isin(found.keys, answer.keys)), easy, number + 1)
+            found = _dated(found.where(np.isin(found.keys, answer.keys)), easy, len(history) + 1)
             if freeze:
-                found = easy + found.where(~np.isin(found.sources, easy.sources) & ~np.isin(found.targets, easy.targets))
+                kept = easy.where(np.isin(easy.sources, asked.queries) & np.isin(easy.targets, asked.pool))
+                found = kept + found.where(~np.isin(found.sources, kept.sources) & ~np.isin(found.targets, kept.targets))
             rest = decode(_withdraw(candidates, found))
             answer = replace(found + rest, record=rest.record)
         new = int((~np.isin(found.keys, ever_easy)).sum())
         ever_easy = np.union1d(ever_easy, found.keys)
-        if number == max_rounds:
+        if stopped is not None:
+            stopped = "decided for the queries"
+        elif len(history) == max_rounds:
             stopped = "plain decoding" if max_rounds == 0 else f"{max_rounds} rounds done"
         elif new < min_new:
             stopped = f"{new} new easy pairs, fewer than {min_new}"
-        number += 1
         easy = found
         changed = _changed(before, answer) if history else 0
-        turn = Round(number, candidates, answer, easy, new, changed, time.perf_counter() - began, stopped)
+        turn = Round(len(history) + 1, candidates, answer, easy, new, changed, time.perf_counter() - began, stopped)
         history.append(turn.summary())
         if on_round:
             on_round(turn)
@@ -117,6 +125,15 @@ def easy_pairs(candidates: Candidates, alpha: float) -> Alignment:
     sure &= np.bincount(rows[sure], minlength=len(candidates))[rows] == 1  # with an alpha below 0.5 a row can be torn between two
     rows, targets, values = rows[sure], targets[sure], values[sure]
     return Alignment(np.column_stack([candidates.queries[rows], targets]), np.clip(values, 0, 1))
+
+
+def _asking_everyone(task: AlignmentTask) -> AlignmentTask:
+    """The task itself where everything without a seed is asked and on offer already; else one in which it is."""
+    queries = np.setdiff1d(np.arange(len(task.source.entities)), task.seeds.sources)
+    pool = np.setdiff1d(np.arange(len(task.target.entities)), task.seeds.targets)
+    if len(queries) == len(task.queries) and len(pool) == len(task.pool):
+        return task
+    return replace(task, queries=queries, pool=pool, protocol="open")
 
 
 def _withdraw(candidates: Candidates, easy: Alignment) -> Candidates:

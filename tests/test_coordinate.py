@@ -136,6 +136,15 @@ def test_what_an_easy_pair_took_is_not_on_offer():
     assert coordinate(script, task, decode=greedy, alpha=0.75, min_new=1).targets.tolist() == [0, 1]
 
 
+def test_everyone_is_asked_for_evidence_but_only_queries_are_answered(bush):
+    hard = replace(bush, queries=np.array([0]), pool=np.array([0, 1]), protocol="closed")
+    alone = coordinate(Neighbours(), hard, alpha=0.75, min_new=1)
+    helped = coordinate(Neighbours(), hard, alpha=0.75, min_new=1, everyone=True)
+    assert alone.pairs.tolist() == [[0, 0]], "nobody knows of Harvard and Yale"
+    assert helped.pairs.tolist() == [[0, 1]]
+    assert helped.record["rounds"][-1]["stopped"] == "decided for the queries"
+
+
 def test_the_record_says_why_it_stopped():
     script = Scripted({0: FIRST, 1: FIRST})
     few = coordinate(script, TASK, alpha=0.75, min_new=1).record["rounds"]

@@ -61,8 +61,9 @@ def _fast() -> str:
     text = (
         "## fast, the default\n\nNames and known pairs seen through relations, Easy-to-Hard and joint (`kgalign align FOLDER`, no option set). "
         "*No seeds*: the seeds are withheld. *No names*: all names are withheld. Closed protocol, hits@1 in percent, mean and spread where "
-        "several seeds were run; a source that stays unmatched counts as wrong. ECE is the expected calibration error, then the share of right pairs among "
-        "those above a probability of 0.9, seconds with reading on two cores, and the peak of memory in MiB; means over the three pairs.\n"
+        "several seeds were run; a source that stays unmatched counts as wrong. ECE is the expected calibration error; then the share of "
+        "right pairs among those above a probability of 0.9, the seconds on two cores, reading included, and the peak of memory so far in "
+        "MiB; means over the three pairs.\n"
     )
     header = ("", "ZH-EN", "JA-EN", "FR-EN", "ECE", "right above p = 0.9", "seconds", "MiB")
     return f"{text}\n{_table(header, rows)}\n"

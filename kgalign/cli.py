@@ -42,6 +42,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
+INTERRUPTED = 130
 UsageProblem: type[Any] = typer.BadParameter.__mro__[2]  # what every complaint about the command line is; typer does not name it
 console = Console(stderr=True, highlight=False, soft_wrap=True)
 
@@ -264,16 +265,18 @@ def main() -> None:
     """Runs the command line; a user's mistake is one line on stderr and exit 2."""
     try:
         status = app(standalone_mode=False)
+        if status == INTERRUPTED:
+            raise KeyboardInterrupt
     except (KgalignError, OSError) as error:
         status = _fail(str(error))
     except UsageProblem as error:
         status = _fail(error.format_message())
     except (KeyboardInterrupt, typer.Abort):
-        status = _fail("interrupted; nothing was written", 130)
+        status = _fail("interrupted; nothing was written", INTERRUPTED)
     except SystemError as error:  # what compiled code makes of an interruption
         if not isinstance(error.__cause__ or error.__context__, KeyboardInterrupt):
             raise
-        status = _fail("interrupted; nothing was written", 130)
+        status = _fail("interrupted; nothing was written", INTERRUPTED)
     sys.exit(status if isinstance(status, int) else 0)
 
 

@@ -274,7 +274,7 @@ def main() -> None:
     except (KeyboardInterrupt, typer.Abort):
         status = _fail("interrupted; nothing was written", INTERRUPTED)
     except SystemError as error:  # what compiled code makes of an interruption
-        if not isinstance(error.__cause__ or error.__context__, KeyboardInterrupt):
+        if "exception set" not in str(error):
             raise
         status = _fail("interrupted; nothing was written", INTERRUPTED)
     sys.exit(status if isinstance(status, int) else 0)

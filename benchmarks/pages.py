@@ -162,7 +162,7 @@ def _solved(line: dict[str, Any] | None) -> str:
     if line is None:
         return "not tried"
     if not line["metrics"]["solved"]:
-        return f"not in {line['options']['limit']} s" if line["seconds"] >= line["options"]["limit"] else "does not fit"
+        return f"not in {line['options']['limit']} s" if line["seconds"] >= line["options"]["limit"] else "failed"
     return f"{line['seconds']:.2f}"
 
 

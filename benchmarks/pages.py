@@ -136,7 +136,7 @@ def _table3() -> str:
     text = (
         "## The paper's Table 3: sub-spaces by tau\n\nJoint entity alignment after candidates below tau are dropped. The scores are those of "
         "the names model (the paper's: of GM, FR-EN only), sources that stay unmatched take their best candidate as in the paper. The "
-        "optimum over everything, tau 0, is the best row and takes no longer than the others: there is no need to forget candidates.\n"
+        "optimum over everything, tau 0, is the best row and takes hardly longer than the others: there is no need to forget candidates.\n"
     )
     header = ("pair", "tau", "sub-spaces", "largest", "seconds", "hits@1", "paper: largest", "paper: time", "paper: hits@1")
     return f"{text}\n{_table(header, rows)}\n"

@@ -44,6 +44,13 @@ def test_a_run_is_written_whole_and_replaced(tmp_path):
     assert candidates.num_rows == (run.candidates.targets >= 0).sum()
 
 
+def test_a_report_of_another_tool_is_not_replaced(tmp_path):
+    (tmp_path / "run.json").write_text("{}")
+    with pytest.raises(OptionError, match="is not a run of kgalign"):
+        write_run(align(*demo("fr_en"), easy_to_hard=False), tmp_path)
+    assert (tmp_path / "run.json").read_text() == "{}"
+
+
 def test_a_folder_that_is_no_run_is_not_touched(tmp_path):
     (tmp_path / "precious.txt").write_text("mine")
     (tmp_path / "run.json").write_text("{}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -69,7 +68,7 @@ def make_task(
     if protocol == "open":
         queries = np.setdiff1d(np.arange(len(source.entities)), seeds.sources)
         pool = np.setdiff1d(np.arange(len(target.entities)), seeds.targets)
-    return AlignmentTask(source, target, seeds, queries, pool, protocol), replace(gold, record={})
+    return AlignmentTask(source, target, seeds, queries, pool, protocol), gold
 
 
 def _read_folder(folder: Path, fold: int) -> tuple[tuple[KnowledgeGraph, KnowledgeGraph], Links]:

@@ -27,7 +27,7 @@ def check_free(folder: Path) -> None:
     folder = folder.resolve()
     if folder == Path.cwd():
         raise OptionError(f"{folder}: the run needs a folder of its own; give one with -o")
-    if folder.is_file() or (folder.is_dir() and not {path.name for path in folder.iterdir()} <= FILES):
+    if folder.is_file() or (folder.is_dir() and any(folder.iterdir()) and not _is_run(folder)):
         raise OptionError(f"{folder}: exists and is not a run of kgalign; give another folder with -o")
     above = next(parent for parent in folder.parents if parent.exists())
     if not above.is_dir() or not os.access(above, os.W_OK):
@@ -51,6 +51,13 @@ def write_run(run: Run, folder: str | Path) -> Path:
             folder.rename(draft / "before")
         (draft / "after").rename(folder)
     return folder
+
+
+def _is_run(folder: Path) -> bool:
+    """Whether the folder holds an earlier run and nothing else."""
+    report = folder / "run.json"
+    names = {path.name for path in folder.iterdir()}
+    return names <= FILES and report.is_file() and '"kgalign"' in report.read_text("utf-8", errors="replace")
 
 
 def _write_candidates(candidates: Candidates, task: AlignmentTask, path: Path) -> None:

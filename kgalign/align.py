@@ -6,7 +6,7 @@ import platform
 import resource
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -19,6 +19,7 @@ from kgalign.decode import decoder_options, make_decoder
 from kgalign.errors import OptionError
 from kgalign.evaluate import evaluate
 from kgalign.models import make_model, model_options
+from kgalign.relations import RelationMatch, relation_matches
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +33,7 @@ class Run:
     options: Mapping[str, Any]
     seconds: Mapping[str, float]
     inputs: Mapping[str, str] = field(default_factory=dict)  # path and SHA-256 of each file that was read
+    relations: Sequence[RelationMatch] = ()
 
     def report(self) -> dict[str, Any]:
         """What run.json says."""
@@ -64,6 +66,7 @@ def align(
     min_new: int = 20,
     max_rounds: int = 10,
     everyone: bool = True,
+    held_out: float = 0.1,
     options: Mapping[str, Any] | None = None,
     seed: int = 0,
     bootstrap: int = 0,
@@ -72,9 +75,13 @@ def align(
     """Fits a model, decides easy-to-hard and jointly, and measures the result where gold links are given.
 
     everyone    easy pairs are looked for among all entities, also those that are not asked, see coordinate
+    held_out    share of the seeds that shows how many easy pairs are right, see coordinate
     options     of the model and of the decoder, by name
     """
-    model_given, decoder_given = sort_options(model, decoder, {"seed": seed, **(options or {})})
+    given = {"seed": seed, **(options or {})}
+    if task.protocol == "closed" and "fill" in decoder_options(decoder):
+        given = {"fill": True, **given}  # everybody has a counterpart: nobody is left alone
+    model_given, decoder_given = sort_options(model, decoder, given)
     unfitted, decode = make_model(model, **model_given), make_decoder(decoder, **decoder_given)
     last: list[Round] = []
 
@@ -95,6 +102,7 @@ def align(
         min_new=min_new,
         max_rounds=rounds,
         everyone=everyone,
+        held_out=held_out,
         on_round=remember,
     )
     seconds = {"fit": fit_done - started, "coordinate": time.perf_counter() - fit_done}
@@ -114,9 +122,10 @@ def align(
         "min_new": min_new,
         "max_rounds": rounds,
         "everyone": everyone,
+        "held_out": held_out,
         "seed": seed,
     }
-    return Run(task, alignment, candidates, metrics, used, seconds)
+    return Run(task, alignment, candidates, metrics, used, seconds, relations=relation_matches(task, alignment))
 
 
 def peak_mb() -> int:

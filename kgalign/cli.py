@@ -356,7 +356,8 @@ def _show_round(turn: Round) -> None:
     summary = turn.summary()
     if summary["stopped"] == "plain decoding":
         return
-    sure = f", mean probability {summary['mean_probability']:.3f}" if summary["mean_probability"] else ""
+    right, checked = turn.held_out
+    sure = f", {right} of {checked} right among held-out seeds" if checked else ""
     console.print(
         f"round {summary['round']}: {summary['easy']} easy pairs ({summary['new']} new{sure}), "
         f"{summary['changed']} changed their mind, {summary['seconds']:.1f} s" + (f"; {turn.stopped}" if turn.stopped else "")

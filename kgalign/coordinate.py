@@ -9,10 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from kgalign.data import Alignment, AlignmentTask, Candidates
+from kgalign.calibrate import calibrated
+from kgalign.data import Alignment, AlignmentTask, Candidates, hold_out
 from kgalign.decode import Decoder, joint
 from kgalign.errors import OptionError, check_at_least
 from kgalign.models import Model
+
+LEAST_DOUBTFUL = 0.05  # below, a pair says nothing to a model that weighs doubt
+MIN_HELD_OUT = 20  # fewer links tell nothing about the others
+MIN_NEW_HELD_OUT = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,6 +30,8 @@ class Round:
     easy: Alignment  # the decisions that count as known in the next round
     new: int  # easy pairs that were not easy in any round before
     changed: int  # sources whose partner differs from the round before
+    held_out: tuple[int, int]  # easy pairs of held-out seeds: how many are right, and how many there are
+    new_held_out: tuple[int, int]  # the same of the new ones
     seconds: float
     stopped: str | None  # why this round was the last one
 
@@ -35,6 +42,8 @@ class Round:
             "easy": len(self.easy),
             "new": self.new,
             "mean_probability": round(float(self.easy.scores.mean()), 4) if len(self.easy) else None,
+            "held_out": {"right": self.held_out[0], "easy": self.held_out[1]},
+            "new_held_out": {"right": self.new_held_out[0], "easy": self.new_held_out[1]},
             "changed": self.changed,
             "matched": len(self.alignment),
             "seconds": round(self.seconds, 3),
@@ -52,68 +61,93 @@ def coordinate(
     max_rounds: int = 10,
     freeze: bool = False,
     everyone: bool = False,
+    held_out: float = 0.0,
     on_round: Callable[[Round], None] | None = None,
 ) -> Alignment:
     """The alignment of the queries that a fitted model, Easy-to-Hard and a decoder come to together.
 
     In each round the model sees the seeds and the easy pairs found so far. Easy is a pair that the decoder chose, with a probability
-    above alpha, in which each is the other's best; the rest is decided again without what the easy ones have taken.
+    above alpha, in which each is the other's best. A model that weighs doubt sees the doubtful pairs too, each with its probability.
 
-    min_new     fewer new easy pairs than this in a round end it (the paper's K)
+    min_new     fewer new easy pairs than this in a round end it (the paper's K), or than one in a thousand of those asked
     max_rounds  how often easy pairs are fed back at most; 0 is plain decoding
     freeze      an easy pair stays one for good, as in the paper. Otherwise each round decides anew, and may take one back
     everyone    looks for easy pairs among all entities without a seed, not only among the queries and the pool: they are evidence too.
-                A last look decides for the queries
+                Then the same begins once more with the queries alone, and with all that was learnt
+    held_out    the share of the seeds that is asked instead of told at first: they show how many of the easy pairs are right, a round
+                whose new ones are wrong more often than right is the last, and they tell what the scores mean as probabilities.
+                Then the same begins once more with all seeds told
     """
-    check_options(alpha, min_new, max_rounds)
-    asked = _asking_everyone(task) if everyone and max_rounds else task
-    easy = answer = Alignment.empty()
+    check_options(alpha, min_new, max_rounds, held_out)
+    wide, check = _asking_more(task, everyone, held_out) if max_rounds else (task, Alignment.empty())
+    easy = evidence = answer = Alignment.empty()
     ever_easy = np.empty(0, np.int64)
+    meaning: tuple[float, float] | None = None
     history: list[dict[str, Any]] = []
-    stopped = None
-    while stopped is None or asked is not task:
-        if stopped is not None:
-            asked = task  # all that could be learnt is learnt: now the queries, among the targets on offer
-        began = time.perf_counter()
-        candidates = model.predict(asked, task.seeds + easy)
-        before, answer, found = answer, decode(candidates), Alignment.empty()
-        if max_rounds:
-            found = easy_pairs(candidates, alpha)
-            found = _dated(found.where(np.isin(found.keys, answer.keys)), easy, len(history) + 1)
-            if freeze:
-                kept = easy.where(np.isin(easy.sources, asked.queries) & np.isin(easy.targets, asked.pool))
-                found = kept + found.where(~np.isin(found.sources, kept.sources) & ~np.isin(found.targets, kept.targets))
-            rest = decode(_withdraw(candidates, found))
-            answer = replace(found + rest, record=rest.record)
-        new = int((~np.isin(found.keys, ever_easy)).sum())
-        ever_easy = np.union1d(ever_easy, found.keys)
-        if stopped is not None:
-            stopped = "decided for the queries"
-        elif len(history) == max_rounds:
-            stopped = "plain decoding" if max_rounds == 0 else f"{max_rounds} rounds done"
-        elif new < min_new:
-            stopped = f"{new} new easy pairs, fewer than {min_new}"
-        easy = found
-        changed = _changed(before, answer) if history else 0
-        turn = Round(len(history) + 1, candidates, answer, easy, new, changed, time.perf_counter() - began, stopped)
-        history.append(turn.summary())
-        if on_round:
-            on_round(turn)
+    for asked in (task,) if wide is task else (wide, task):
+        rounds, stopped = 0, None
+        while stopped is None:
+            began = time.perf_counter()
+            scored = model.predict(asked, asked.seeds + _apart(evidence, asked.seeds))
+            candidates = scored if meaning is None else replace(scored, temperature=meaning[0], nobody=meaning[1])
+            before, answer, found = answer, decode(candidates), Alignment.empty()
+            if max_rounds:
+                found = easy_pairs(candidates, alpha)
+                found = _dated(found.where(np.isin(found.keys, answer.keys)), easy, len(history) + 1)
+                if freeze:
+                    kept = easy.where(np.isin(easy.sources, asked.queries) & np.isin(easy.targets, asked.pool))
+                    found = kept + _apart(found, kept)
+                answer = _with_easy(found, answer, candidates, decode, freeze)
+            fresh = found.where(~np.isin(found.keys, ever_easy))
+            checked, fresh_checked = (_right_and_all(pairs, check) for pairs in (found, fresh))
+            if max_rounds == 0:
+                stopped = "plain decoding"
+            elif rounds == max_rounds:
+                stopped = f"{max_rounds} rounds done"
+            elif len(fresh) < max(min_new, len(asked.queries) // 1000):
+                stopped = f"{len(fresh)} new easy pairs, fewer than {max(min_new, len(asked.queries) // 1000)}"
+            elif fresh_checked[1] >= MIN_NEW_HELD_OUT and fresh_checked[0] < fresh_checked[1] / 2:
+                stopped = f"{fresh_checked[0]} of {fresh_checked[1]} new easy pairs of held-out seeds are right"
+            turn = Round(
+                number=len(history) + 1,
+                candidates=candidates,
+                alignment=answer,
+                easy=found,
+                new=len(fresh),
+                changed=_changed(before, answer) if history else 0,
+                held_out=checked,
+                new_held_out=fresh_checked,
+                seconds=time.perf_counter() - began,
+                stopped=stopped,
+            )
+            rounds, easy, ever_easy = rounds + 1, found, np.union1d(ever_easy, found.keys)
+            weighs_doubt = getattr(model, "weighs_doubt", False) and not freeze
+            elsewhere, here = _split(evidence, asked)
+            evidence = elsewhere + (_mean(here, _doubtful_pairs(scored)) if weighs_doubt else easy)
+            history.append(turn.summary())
+            if on_round:
+                on_round(turn)
+        if len(check):
+            fitted = calibrated(scored, check)
+            meaning = fitted.temperature, fitted.nobody
+            check = Alignment.empty()
     order = np.argsort(answer.sources, kind="stable")
     return replace(answer.where(order), record={**answer.record, "rounds": history})
 
 
-def check_options(alpha: float, min_new: int, max_rounds: int) -> None:
+def check_options(alpha: float, min_new: int, max_rounds: int, held_out: float = 0.0) -> None:
     """Refuses what `coordinate` cannot work with."""
     if not 0 < alpha < 1:
         raise OptionError(f"alpha={alpha}: expected a probability between 0 and 1")
+    if not 0 <= held_out < 1:
+        raise OptionError(f"held_out={held_out}: expected a share from 0 to below 1")
     check_at_least(min_new=(min_new, 1), max_rounds=(max_rounds, 0))
 
 
 def easy_pairs(candidates: Candidates, alpha: float) -> Alignment:
     """The pairs above alpha in which each is the other's best, and nobody else wants the target as much; one-to-one."""
-    rows, slots = candidates.edges()
     probabilities = candidates.probabilities()
+    rows, slots = np.nonzero(probabilities > alpha)
     targets, values = candidates.targets[rows, slots], probabilities[rows, slots]
     order = np.lexsort((-values, targets))
     rows, slots, targets, values = rows[order], slots[order], targets[order], values[order]
@@ -121,19 +155,68 @@ def easy_pairs(candidates: Candidates, alpha: float) -> Alignment:
     first[1:] = targets[1:] != targets[:-1]
     contested = np.zeros(len(targets), bool)
     contested[:-1] = ~first[1:] & (values[1:] == values[:-1])
-    sure = first & ~contested & (values > alpha) & (values >= probabilities[rows].max(axis=1, initial=0))
+    sure = first & ~contested & (values >= probabilities[rows].max(axis=1, initial=0))
     sure &= np.bincount(rows[sure], minlength=len(candidates))[rows] == 1  # with an alpha below 0.5 a row can be torn between two
     rows, targets, values = rows[sure], targets[sure], values[sure]
     return Alignment(np.column_stack([candidates.queries[rows], targets]), np.clip(values, 0, 1))
 
 
-def _asking_everyone(task: AlignmentTask) -> AlignmentTask:
-    """The task itself where everything without a seed is asked and on offer already; else one in which it is."""
-    queries = np.setdiff1d(np.arange(len(task.source.entities)), task.seeds.sources)
-    pool = np.setdiff1d(np.arange(len(task.target.entities)), task.seeds.targets)
-    if len(queries) == len(task.queries) and len(pool) == len(task.pool):
-        return task
-    return replace(task, queries=queries, pool=pool, protocol="open")
+def _asking_more(task: AlignmentTask, everyone: bool, held_out: float) -> tuple[AlignmentTask, Alignment]:
+    """The task in which all that has no seed is asked and on offer, if wanted, and some of the seeds too; and those seeds."""
+    if everyone:
+        queries = np.setdiff1d(np.arange(len(task.source.entities)), task.seeds.sources)
+        pool = np.setdiff1d(np.arange(len(task.target.entities)), task.seeds.targets)
+        if len(queries) > len(task.queries) or len(pool) > len(task.pool):
+            task = replace(task, queries=queries, pool=pool, protocol="open")
+    if held_out * len(task.seeds) < MIN_HELD_OUT:
+        return task, Alignment.empty()
+    return hold_out(task, held_out)
+
+
+def _with_easy(easy: Alignment, answer: Alignment, candidates: Candidates, decode: Decoder, freeze: bool) -> Alignment:
+    """The decisions with the easy pairs among them; where those are not the decoder's own, or others took their targets, the rest is
+    decided again without what they have taken."""
+    taken = np.isin(answer.targets, easy.targets).sum() > len(easy)
+    if freeze or taken:
+        rest = decode(_withdraw(candidates, easy))
+        return replace(easy + rest, record=rest.record)
+    rest = answer.where(~np.isin(answer.sources, easy.sources))
+    return replace(easy + rest, record=answer.record)
+
+
+def _doubtful_pairs(candidates: Candidates) -> Alignment:
+    """Every pair that may be right, with its probability."""
+    probabilities = candidates.probabilities()
+    rows, slots = np.nonzero(probabilities > LEAST_DOUBTFUL)
+    pairs = np.column_stack([candidates.queries[rows], candidates.targets[rows, slots]])
+    return Alignment(pairs, np.clip(probabilities[rows, slots], 0, 1))
+
+
+def _mean(before: Alignment, now: Alignment) -> Alignment:
+    """The mean of what two rounds found probable, which keeps them from going round in circles."""
+    if not len(before):
+        return now
+    both = before + now
+    keys, first, where = np.unique(both.keys, return_index=True, return_inverse=True)
+    scores = np.bincount(where, both.scores / 2, len(keys))
+    return Alignment(both.pairs[first], np.minimum(scores, 1)).where(scores > LEAST_DOUBTFUL)
+
+
+def _split(evidence: Alignment, asked: AlignmentTask) -> tuple[Alignment, Alignment]:
+    """The pairs of entities that were not asked and not on offer, which stand as they are, and the others."""
+    here = np.isin(evidence.sources, asked.queries) | np.isin(evidence.targets, asked.pool)
+    return evidence.where(~here), evidence.where(here)
+
+
+def _apart(found: Alignment, known: Alignment) -> Alignment:
+    """The pairs that touch no entity of those known."""
+    return found.where(~np.isin(found.sources, known.sources) & ~np.isin(found.targets, known.targets))
+
+
+def _right_and_all(found: Alignment, check: Alignment) -> tuple[int, int]:
+    """Of the pairs whose source is one to check, how many are right, and how many there are."""
+    checked = found.where(np.isin(found.sources, check.sources))
+    return int(np.isin(checked.keys, check.keys).sum()), len(checked)
 
 
 def _withdraw(candidates: Candidates, easy: Alignment) -> Candidates:

@@ -11,7 +11,7 @@ PACKAGE = Path(kgalign.__file__).parent
 LAYERS = (
     {"errors"},
     {"data", "files"},
-    {"text", "search", "assignment", "calibrate", "readers", "decode", "evaluate"},
+    {"text", "search", "assignment", "calibrate", "relations", "readers", "decode", "evaluate"},
     {"models", "writers", "datasets"},
     {"coordinate"},
     {"align"},

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from kgalign import MODELS, Alignment, OptionError, coordinate, demo, evaluate, make_model
-from kgalign.models.fast import graph_evidence, match_relations
+from kgalign.models.fast import graph_evidence
+from kgalign.relations import match_relations
 
 
 @pytest.fixture(scope="module")
@@ -107,3 +108,16 @@ def test_unknown_models_and_options_are_refused():
         make_model("magic")
     with pytest.raises(OptionError, match="no option 'size': expected one of k"):
         make_model("names", size=3)
+
+
+def test_doubtful_pairs_are_evidence_for_as_much_as_they_are_probable(pair):
+    task, _ = pair
+    sure = task.seeds.where(np.arange(len(task.seeds)) % 2 == 0)
+    rest = task.seeds.where(np.arange(len(task.seeds)) % 2 == 1)
+    weights = {}
+    for probability in (0.1, 0.9):
+        known = sure + replace(rest, scores=np.full(len(rest), probability))
+        source, target = graph_evidence(replace(task, seeds=sure), known)["neighbours"]
+        weights[probability] = (source @ target.T).toarray()
+    right = tuple(task.seeds.pairs.T)
+    assert weights[0.9][right].mean() > weights[0.1][right].mean() + 0.01

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from kgalign import OptionError
-from kgalign.search import find_candidates, top_k
+from kgalign.search import find_candidates, pack, pair_products, top_k, unique_pairs
 
 
 @settings(max_examples=40, deadline=None)
@@ -62,3 +62,46 @@ def test_ties_are_not_broken_by_id_order():
 def test_k_below_one_is_refused():
     with pytest.raises(OptionError, match="k=0"):
         find_candidates(np.eye(2), np.eye(2), np.arange(2), np.arange(2), 0)
+
+
+def test_little_effort_finds_what_shares_rare_features():
+    target = sparse.csr_array(np.array([[1.0, 0.0, 1.0], [0.0, 0.0, 3.0], [0.0, 0.0, 3.0], [0.0, 1.0, 3.0]]))
+    source = target[:1]
+    everything, _ = top_k(source, target, 4)
+    rare, scores = top_k(source, target, 4, effort=2)
+    assert sorted(everything[0].tolist()) == [0, 1, 2, 3]
+    assert rare[0].tolist() == [0, -1, -1, -1]
+    assert scores[0, 0] == 1, "the common feature was passed over"
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5), st.integers(0, 50)), max_size=40), st.integers(1, 6))
+def test_pack_keeps_the_best_of_each_row_once(pairs, k):
+    rows, columns, scores = (
+        (np.array(part, np.int64) for part in zip(*pairs, strict=True)) if pairs else [np.empty(0, np.int64)] * 3
+    )
+    packed = pack(rows, columns, scores, 6, k)
+    for row in range(6):
+        best = {}
+        for _, column, score in [pair for pair in pairs if pair[0] == row]:
+            best[column] = max(score, best.get(column, 0))
+        there = packed.targets[row] >= 0
+        assert packed.scores[row][there].tolist() == sorted(best.values(), reverse=True)[:k]
+        assert all(best[t] == s for t, s in zip(packed.targets[row][there], packed.scores[row][there], strict=True))
+    assert list(zip(*(part.tolist() for part in unique_pairs(rows, columns, 6)), strict=True)) == sorted(
+        {(r, c) for r, c, _ in pairs}
+    )
+
+
+def test_pair_products_are_entries_of_the_full_matrix():
+    random = np.random.default_rng(0)
+    source, target = (
+        random.random((20, 9)) * (random.random((20, 9)) < 0.4),
+        random.random((30, 9)) * (random.random((30, 9)) < 0.4),
+    )
+    rows, columns = random.integers(20, size=50), random.integers(30, size=50)
+    expected = (source @ target.T)[rows, columns]
+    np.testing.assert_allclose(pair_products(source, target, rows, columns), expected, atol=1e-6)
+    np.testing.assert_allclose(
+        pair_products(sparse.csr_array(source), sparse.csr_array(target), rows, columns), expected, atol=1e-6
+    )

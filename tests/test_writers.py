@@ -34,7 +34,7 @@ def test_a_run_is_written_whole_and_replaced(tmp_path):
     for _ in range(2):
         folder = write_run(run, tmp_path / "run")
     assert {path.name for path in folder.iterdir()} == {
-        "alignment.tsv", "sameas.nt", "candidates.parquet", "rounds.jsonl", "run.json",
+        "alignment.tsv", "sameas.nt", "relations.tsv", "candidates.parquet", "rounds.jsonl", "run.json",
     }  # fmt: skip
     assert [path.name for path in tmp_path.iterdir()] == ["run"]
     report = json.loads((folder / "run.json").read_text("utf-8"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 from scipy import sparse
@@ -14,14 +14,16 @@ from kgalign.data import Alignment, AlignmentTask, Candidates, Floats, Ints, Kno
 from kgalign.decode import balance
 from kgalign.errors import check_at_least
 from kgalign.models.names import name_vectors
-from kgalign.search import Vectors, find_candidates
+from kgalign.relations import both_ways, match_relations
+from kgalign.search import Vectors, find_candidates, pack, pair_products, unique_pairs
 from kgalign.text import unit_rows, word_vectors
 
 Evidence = dict[str, tuple[Vectors, Vectors]]  # unit vectors of all entities of either side, by kind of evidence
 
-DEFAULT_WEIGHTS = {"names": 16.0, "words": 6.0, "relations": 16.0, "neighbours": 5.0, "two hops": 8.0}
+DEFAULT_WEIGHTS = {"names": 16.0, "words": 6.0, "relations": 9.0, "neighbours": 5.0, "two hops": 5.0}
 MIN_SEEDS = 100  # fewer do not teach weights
 MIN_RELATION_MATCH = 0.05
+HUB = 50  # two steps over an entity with more known neighbours than this lead anywhere
 
 
 @dataclass(frozen=True)
@@ -32,203 +34,215 @@ class Fast:
     relations       which known pair is reached by which relation, in which direction; relations of the source are read as the
                     relations of the target that they match, and count for as much as they match
     neighbours      which known pairs are neighbours, by whatever relation
-    two hops        which known pairs are neighbours of neighbours
+    two hops        which seeds are neighbours of neighbours; only in the first look, in which little else is known
 
-    In each a rare feature counts for more than a frequent one. The weights are learnt on the seeds, so that the softmax over a row means
-    what it says; without seeds, defaults stand in. Then sources compete for targets (Sinkhorn), and what comes out are the probabilities.
+    A known pair counts for as much as it is probable, and a rare feature for more than a frequent one. Weights are learnt on the seeds,
+    so that the softmax over a row means what it says; without seeds, defaults stand in. Then sources compete for targets (Sinkhorn), and
+    what comes out are the probabilities.
 
-    Known pairs are all the graph evidence there is, and a pair is never evidence for itself. Without seeds the first known pairs are easy
-    ones by name; where names tell nothing, their weight goes to nothing.
+    Known pairs are all the graph evidence there is, and a pair is never evidence for itself. Without seeds the first known pairs are
+    those that names suggest; where names tell nothing, their weight goes to nothing.
 
-    k               candidates for each query; targets that have it among their k best come on top
+    k               candidates for each query by name, and as many by the graph; targets that have it among their k best come on top
     word_vectors    a GloVe or word2vec text file
+    effort          how far the search for candidates goes, see find_candidates
     iterations      rounds of the competition
     training_links  seeds that weights are learnt from, at most
     """
 
+    weighs_doubt: ClassVar[bool] = True
+
     k: int = 20
     word_vectors: str | None = None
+    effort: int = 20_000
     iterations: int = 20
     training_links: int = 1000
     seed: int = 0
 
     def __post_init__(self) -> None:
-        check_at_least(k=(self.k, 1), iterations=(self.iterations, 1), training_links=(self.training_links, 1), seed=(self.seed, 0))
+        check_at_least(
+            k=(self.k, 1),
+            effort=(self.effort, 1),
+            iterations=(self.iterations, 1),
+            training_links=(self.training_links, 1),
+            seed=(self.seed, 0),
+        )
 
     def fit(self, task: AlignmentTask) -> Self:
         return self
 
     def predict(self, task: AlignmentTask, known: Alignment) -> Candidates:
-        evidence = self._evidence(task, known)
-        weights = self._learn_weights(task, evidence)
-        candidates = self._search(evidence, weights, task.queries, task.pool, both_directions=True)
+        by_name, by_graph = name_evidence(task, self.word_vectors), graph_evidence(task, known)
+        evidence = by_name | by_graph
+        weights = self._learn_weights(task, evidence, by_graph)
+        rows, targets = self._pairs(task, by_graph, training=False)
+        scores = np.zeros(len(rows), np.float32)
+        for kind, sides in evidence.items():
+            scores += np.float32(weights[kind]) * pair_products(*sides, task.queries[rows], targets)
+        candidates = _asked(pack(rows, targets, scores, len(task.queries), 4 * self.k), task.queries)
         return _rescored(candidates, balance(candidates, self.iterations))
 
-    def _evidence(self, task: AlignmentTask, known: Alignment) -> Evidence:
-        by_name = _name_evidence(task.source, task.target, self.word_vectors)
-        return by_name | graph_evidence(task, known) if len(known) else by_name
-
-    def _search(
-        self, evidence: Evidence, weights: dict[str, float], queries: Ints, pool: Ints, *, both_directions: bool
-    ) -> Candidates:
-        source, target = (
-            sparse.csr_array(sparse.hstack([np.sqrt(np.float32(weights[kind])) * sides[side] for kind, sides in evidence.items()]))
-            for side in (0, 1)
-        )
-        return find_candidates(source, target, queries, pool, self.k, both_directions=both_directions, seed=self.seed)
-
-    def _learn_weights(self, task: AlignmentTask, evidence: Evidence) -> dict[str, float]:
+    def _learn_weights(self, task: AlignmentTask, evidence: Evidence, by_graph: Evidence) -> dict[str, float]:
         """The weights under which the seeds are most probable among their own candidates."""
-        weights = {kind: DEFAULT_WEIGHTS[kind] for kind in evidence}
-        if len(task.seeds) < MIN_SEEDS:
-            return weights
-        drawn = np.random.default_rng(self.seed).permutation(len(task.seeds))[: self.training_links]
-        links = task.seeds.where(np.sort(drawn))
-        pool = np.union1d(task.pool, task.seeds.targets)
-        candidates = self._search(evidence, weights, links.sources, pool, both_directions=False)
-        order = np.argsort(links.sources)
-        targets = np.column_stack([links.targets[order], candidates.targets])  # the right one first
-        targets[:, 1:][targets[:, 1:] == targets[:, :1]] = -1
-        cosines = np.stack([_pair_cosines(sides, candidates.queries, targets) for sides in evidence.values()], axis=2)
-        return dict(zip(evidence, _fit_choice(cosines, targets >= 0, np.array(list(weights.values()))).tolist(), strict=True))
+        weights = np.array([DEFAULT_WEIGHTS[kind] for kind in evidence])
+        if len(task.seeds) >= MIN_SEEDS:
+            links = _training_links(task, self.training_links, self.seed)
+            rows, targets = self._pairs(task, by_graph, training=True)
+            wrong = targets != links.targets[rows]
+            rows = np.concatenate([np.arange(len(links)), rows[wrong]])
+            targets = np.concatenate([links.targets, targets[wrong]])
+            cosines = np.column_stack([pair_products(*sides, links.sources[rows], targets) for sides in evidence.values()])
+            weights = _fit_choice(rows, cosines, len(links), weights)
+        return dict(zip(evidence, weights.tolist(), strict=True))
 
+    def _pairs(self, task: AlignmentTask, by_graph: Evidence, *, training: bool) -> tuple[Ints, Ints]:
+        """Position of the query and target of each candidate pair: those that names suggest and those that the graph does."""
+        found = [_pairs_by_name(task, self, training)]
+        if by_graph:
+            source, target = (
+                sparse.csr_array(
+                    sparse.hstack([np.float32(np.sqrt(DEFAULT_WEIGHTS[kind])) * sides[side] for kind, sides in by_graph.items()])
+                )
+                for side in (0, 1)
+            )
+            found.append(self._search(task, source, target, training))
+        rows, targets = (np.concatenate(part) for part in zip(*found, strict=True))
+        return unique_pairs(rows, targets, self.training_links if training else len(task.queries))
 
-def graph_evidence(task: AlignmentTask, known: Alignment) -> Evidence:
-    """Known pairs around each entity: by relation, by neighbourhood, and two steps away."""
-    source, target = _edges(task.source), _edges(task.target)
-    sizes = len(task.source.entities), len(task.target.entities)
-    count = len(known)
-    numbers = tuple(_numbers(ids, size) for ids, size in zip((known.sources, known.targets), sizes, strict=True))
-    neighbours = tuple(
-        _features(edges[:, 0], number[edges[:, 2]], None, (size, count))
-        for edges, number, size in zip((source, target), numbers, sizes, strict=True)
-    )
-    two_hops = tuple(
-        _without_own(_mean_of_neighbours(edges, size) @ near, number)
-        for edges, near, number, size in zip((source, target), neighbours, numbers, sizes, strict=True)
-    )
-    matches = match_relations(task, known)
-    return {
-        "relations": _weighted(*_relation_features(source, target, numbers, sizes, count, matches)),
-        "neighbours": _weighted(*neighbours),
-        "two hops": _weighted(*two_hops),
-    }
-
-
-def match_relations(task: AlignmentTask, known: Alignment) -> sparse.csr_array:
-    """(2 r, 2 s) how far each relation of the source holds between the same known pairs as each of the target, 0 to 1.
-
-    Relations r.. and s.. are those read backwards.
-    """
-    source, target = _edges(task.source), _edges(task.target)
-    partner = _numbers(known.sources, len(task.source.entities))
-    number = _numbers(known.targets, len(task.target.entities))
-    shapes, keys, relations = [], [], []
-    for edges, numbers, graph in ((source, partner, task.source), (target, number, task.target)):
-        inside = (numbers[edges[:, 0]] >= 0) & (numbers[edges[:, 2]] >= 0)
-        keys.append(numbers[edges[inside, 0]] * len(known) + numbers[edges[inside, 2]])
-        relations.append(edges[inside, 1])
-        shapes.append(2 * len(graph.relations))
-    pairs, columns = np.unique(np.concatenate(keys), return_inverse=True)
-    left, right = (
-        sparse.csr_array((np.ones(len(relation)), (relation, column)), shape=(shape, len(pairs)))
-        for relation, column, shape in zip(relations, np.split(columns, [len(keys[0])]), shapes, strict=True)
-    )
-    both = sparse.coo_array(left @ right.T)
-    # Two more facts on either side: a relation that was seen once is not yet sure of its match.
-    often = np.sqrt((left.sum(axis=1)[both.row] + 2) * (right.sum(axis=1)[both.col] + 2))
-    return sparse.csr_array((both.data / often, (both.row, both.col)), shape=shapes)
-
-
-@lru_cache(maxsize=2)
-def _name_evidence(source: KnowledgeGraph, target: KnowledgeGraph, vectors: str | None) -> Evidence:
-    evidence: Evidence = {"names": name_vectors(source, target)}
-    if vectors is not None:
-        means = word_vectors(source.names, target.names, vectors)
-        evidence["words"] = (sparse.csr_array(means[0]), sparse.csr_array(means[1]))
-    return evidence
+    def _search(self, task: AlignmentTask, source: Vectors, target: Vectors, training: bool) -> tuple[Ints, Ints]:
+        queries, pool = task.queries, task.pool
+        if training:
+            queries = _training_links(task, self.training_links, self.seed).sources
+            pool = np.union1d(task.pool, task.seeds.targets)
+        candidates = find_candidates(
+            source, target, queries, pool, self.k, both_directions=not training, effort=self.effort, seed=self.seed
+        )
+        rows, slots = candidates.edges()
+        return rows, candidates.targets[rows, slots]
 
 
 @lru_cache(maxsize=4)
-def _edges(graph: KnowledgeGraph) -> Ints:
-    """(e, 3) entity, relation, neighbour: each triple from both ends, backwards with a relation of its own."""
-    head, relation, tail = graph.triples.T
-    forward, backward = (head, relation, tail), (tail, relation + len(graph.relations), head)
-    return np.unique(np.concatenate([np.column_stack(forward), np.column_stack(backward)]), axis=0)
+def _pairs_by_name(task: AlignmentTask, model: Fast, training: bool) -> tuple[Ints, Ints]:
+    """Remembered: names do not change from round to round."""
+    found = [model._search(task, *sides, training) for sides in name_evidence(task, model.word_vectors).values()]
+    rows, targets = (np.concatenate(part) for part in zip(*found, strict=True))
+    return rows, targets
+
+
+@lru_cache(maxsize=4)
+def _training_links(task: AlignmentTask, count: int, seed: int) -> Alignment:
+    drawn = np.random.default_rng(seed).permutation(len(task.seeds))[:count]
+    return task.seeds.where(drawn[np.argsort(task.seeds.sources[drawn])])
+
+
+def name_evidence(task: AlignmentTask, vectors: str | None = None) -> Evidence:
+    """What names are made of, and what their words mean."""
+    evidence: Evidence = {"names": name_vectors(task.source, task.target)}
+    if vectors is not None:
+        evidence["words"] = _word_vectors(task.source, task.target, vectors)
+    return evidence
+
+
+def graph_evidence(task: AlignmentTask, known: Alignment) -> Evidence:
+    """Known pairs around each entity: by relation, by neighbourhood, and where seeds are all that is known, two steps away.
+
+    Features are entities of the target: one's own neighbours there, and on the source side what one's neighbours are known as.
+    """
+    if not len(known):
+        return {}
+    sizes = len(task.source.entities), len(task.target.entities)
+    shared = sparse.csr_array((known.scores.astype(np.float32), (known.sources, known.targets)), shape=sizes)
+    itself = sparse.eye_array(sizes[1], dtype=np.float32, format="csr")
+    matches = match_relations(task, known.where(known.scores > 0.5))
+    near = _adjacency(task.source) @ shared, _adjacency(task.target) @ itself
+    evidence = {"relations": _weighted(*_relation_features(task, shared, matches)), "neighbours": _weighted(*near)}
+    if np.isin(known.keys, task.seeds.keys).all():
+        evidence["two hops"] = _weighted(
+            _two_hops(_adjacency(task.source), near[0], shared), _two_hops(_adjacency(task.target), near[1], itself)
+        )
+    return evidence
 
 
 def _relation_features(
-    source: Ints, target: Ints, numbers: tuple[Ints, ...], sizes: tuple[int, int], count: int, matches: sparse.csr_array
+    task: AlignmentTask, shared: sparse.csr_array, matches: sparse.csr_array
 ) -> tuple[sparse.csr_array, sparse.csr_array]:
-    """Features (relation of the target, known pair); a source edge has one for each relation that its own one matches."""
-    source, target = source[numbers[0][source[:, 2]] >= 0], target[numbers[1][target[:, 2]] >= 0]
+    """Features (relation of the target, entity of the target); a source edge has one for each match of its relation and its end."""
+    source, target = both_ways(task.source), both_ways(task.target)
     matches = sparse.csr_array(matches.multiply(matches > MIN_RELATION_MATCH))
     matches.eliminate_zeros()
-    copies = np.diff(matches.indptr)[source[:, 1]]
-    edge = np.repeat(np.arange(len(source)), copies)
-    at = np.arange(len(edge)) - np.repeat(np.cumsum(copies) - copies, copies) + matches.indptr[source[edge, 1]]
-    keys = matches.indices[at].astype(np.int64) * count + numbers[0][source[edge, 2]]
-    target_keys = target[:, 1] * count + numbers[1][target[:, 2]]
-    features, columns = np.unique(np.concatenate([keys, target_keys]), return_inverse=True)
+    source = source[(np.diff(shared.indptr)[source[:, 2]] > 0) & (np.diff(matches.indptr)[source[:, 1]] > 0)]
+    edge, relation, end, values = _combinations(matches[source[:, 1]], shared[source[:, 2]])
+    width = shared.shape[1]
+    keys = relation.astype(np.int64) * width + end
+    features, columns = np.unique(keys, return_inverse=True)
+    target_keys = target[:, 1] * width + target[:, 2]
+    places = np.searchsorted(features, target_keys)
+    there = features[np.minimum(places, len(features) - 1)] == target_keys if len(features) else np.zeros(len(places), bool)
     return (
-        _features(source[edge, 0], columns[: len(keys)], matches.data[at], (sizes[0], len(features))),
-        _features(target[:, 0], columns[len(keys) :], None, (sizes[1], len(features))),
+        _capped(sparse.csr_array((values, (source[edge, 0], columns)), shape=(shared.shape[0], len(features)))),
+        _capped(
+            sparse.csr_array(
+                (np.ones(there.sum(), np.float32), (target[there, 0], places[there])), shape=(shared.shape[1], len(features))
+            )
+        ),
     )
 
 
-def _features(rows: Ints, columns: Ints, values: Floats | None, shape: tuple[int, int]) -> sparse.csr_array:
-    """A sparse matrix of features, each once at its largest; columns below 0 are left out."""
-    there = columns >= 0
-    matrix = sparse.csr_array((np.ones(there.sum(), np.float32), (rows[there], columns[there])), shape=shape)
-    if values is None:
-        matrix.data[:] = 1
-        return matrix
-    sums = sparse.csr_array((values[there].astype(np.float32), (rows[there], columns[there])), shape=shape)
-    sums.data /= matrix.data
-    return sums
+def _combinations(left: sparse.csr_array, right: sparse.csr_array) -> tuple[Ints, Ints, Ints, Floats]:
+    """Row, column of the left, column of the right, product: for each row, each entry of the left with each of the right."""
+    lefts, rights = np.diff(left.indptr).astype(np.int64), np.diff(right.indptr).astype(np.int64)
+    rows = np.repeat(np.arange(len(lefts)), lefts * rights)
+    inner = np.arange(len(rows)) - np.repeat(np.cumsum(lefts * rights) - lefts * rights, lefts * rights)
+    at_left, at_right = left.indptr[rows] + inner // rights[rows], right.indptr[rows] + inner % rights[rows]
+    return rows, left.indices[at_left], right.indices[at_right], (left.data[at_left] * right.data[at_right]).astype(np.float32)
 
 
-def _mean_of_neighbours(edges: Ints, size: int) -> sparse.csr_array:
-    matrix = sparse.csr_array((np.ones(len(edges), np.float32), (edges[:, 0], edges[:, 2])), shape=(size, size))
-    matrix.data[:] = 1
-    degrees = np.diff(matrix.indptr)
-    matrix.data /= np.repeat(np.maximum(degrees, 1), degrees)
-    return matrix
+def _capped(features: sparse.csr_array) -> sparse.csr_array:
+    """No feature counts for more than 1."""
+    features.data = np.minimum(features.data, 1)
+    return features
 
 
-def _without_own(features: sparse.csr_array, numbers: Ints) -> sparse.csr_array:
-    """The same features without each entity's own pair: two steps lead back to where one started."""
-    rows = np.repeat(np.arange(features.shape[0]), np.diff(features.indptr))
-    features.data[features.indices == numbers[rows]] = 0
+@lru_cache(maxsize=4)
+def _adjacency(graph: KnowledgeGraph) -> sparse.csr_array:
+    """(n, n) 1 where two entities are neighbours."""
+    edges = both_ways(graph)
+    size = len(graph.entities)
+    return _capped(sparse.csr_array((np.ones(len(edges), np.float32), (edges[:, 0], edges[:, 2])), shape=(size, size)))
+
+
+def _two_hops(adjacency: sparse.csr_array, near: sparse.csr_array, own: sparse.csr_array) -> sparse.csr_array:
+    """The mean of what is near one's neighbours, without one's own pair: two steps lead back to where one started."""
+    passable = sparse.diags_array((np.diff(near.indptr) <= HUB).astype(np.float32))
+    degrees = np.maximum(np.diff(adjacency.indptr), 1).astype(np.float32)
+    features = sparse.csr_array(sparse.diags_array(1 / degrees) @ adjacency @ (passable @ near))
+    features = sparse.csr_array(features - features.multiply(own > 0))
     features.eliminate_zeros()
     return features
 
 
 def _weighted(source: sparse.csr_array, target: sparse.csr_array) -> tuple[sparse.csr_array, sparse.csr_array]:
-    """Unit rows in which a feature counts by its rarity on both sides."""
-    total = source.shape[0] + target.shape[0]
-    often = sum(np.bincount(side.indices, minlength=side.shape[1]) for side in (source, target))
-    rarity = np.log(total / (1 + often)).astype(np.float32).clip(0)
+    """Unit rows in which a feature counts by its rarity on both sides; one that no source has is left out."""
+    often = np.bincount(source.indices, source.data, source.shape[1])
+    rarity = np.log((source.shape[0] + target.shape[0]) / (1 + often + np.bincount(target.indices, minlength=target.shape[1])))
+    rarity = np.where(often > 0, rarity, 0).clip(0).astype(np.float32)
     weighted = []
     for side in (source, target):
         matrix = sparse.csr_array((side.data * rarity[side.indices], side.indices, side.indptr), shape=side.shape)
+        matrix.eliminate_zeros()
+        matrix.sort_indices()
         weighted.append(unit_rows(matrix))
     return weighted[0], weighted[1]
 
 
-def _numbers(ids: Ints, size: int) -> Ints:
-    """(size,) the position of each entity in `ids`, -1 where it is not among them."""
-    numbers = np.full(size, -1, np.int64)
-    numbers[ids] = np.arange(len(ids))
-    return numbers
+@lru_cache(maxsize=2)
+def _word_vectors(source: KnowledgeGraph, target: KnowledgeGraph, path: str) -> tuple[Floats, Floats]:
+    return word_vectors(source.names, target.names, path)
 
 
-def _pair_cosines(sides: tuple[Vectors, Vectors], queries: Ints, targets: Ints) -> Floats:
-    """(n, k) cosines of each query with its candidates, 0 where there is none."""
-    rows, slots = np.nonzero(targets >= 0)
-    cosines = np.zeros(targets.shape)
-    cosines[rows, slots] = sides[0][queries[rows]].multiply(sides[1][targets[rows, slots]]).sum(axis=1)
-    return cosines
+def _asked(candidates: Candidates, queries: Ints) -> Candidates:
+    """The same candidates, of those queries instead of their positions."""
+    return Candidates(queries, candidates.targets, candidates.scores)
 
 
 def _rescored(candidates: Candidates, probabilities: Floats) -> Candidates:
@@ -239,20 +253,21 @@ def _rescored(candidates: Candidates, probabilities: Floats) -> Candidates:
     return Candidates(candidates.queries, targets, scores)
 
 
-def _fit_choice(cosines: Floats, there: Floats, start: Floats) -> Floats:
-    """Weights, none below 0, that make the first candidate of each row the most probable: a conditional logit.
+def _fit_choice(rows: Ints, cosines: Floats, count: int, start: Floats) -> Floats:
+    """Weights, none below 0, that make the right candidate of each row the most probable: a conditional logit.
 
-    cosines     (n, k, kinds)
+    rows        (n,) the link that a candidate belongs to; the first `count` candidates are the right ones
+    cosines     (n, kinds)
     """
 
     def loss(weights: Floats) -> tuple[float, Floats]:
-        logits = np.where(there, cosines @ weights, -np.inf)
-        logits -= logits.max(axis=1, keepdims=True)
-        shares = np.exp(logits)
-        shares /= shares.sum(axis=1, keepdims=True)
-        surprise = -np.log(np.maximum(shares[:, 0], 1e-12)).mean()
-        expected = np.einsum("nk,nkb->nb", shares, cosines)
-        gradient = (expected - cosines[:, 0]).mean(axis=0)
+        logits = cosines @ weights
+        highest = np.full(count, -np.inf)
+        np.maximum.at(highest, rows, logits)
+        shares = np.exp(logits - highest[rows])
+        shares /= np.bincount(rows, shares, count)[rows]
+        surprise = -np.log(np.maximum(shares[:count], 1e-12)).mean()
+        gradient = (shares @ cosines - cosines[:count].sum(axis=0)) / count
         pull = 1e-4 * (weights - start)
         return surprise + 0.5 * float((pull * (weights - start)).sum()), gradient + pull
 

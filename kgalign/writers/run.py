@@ -16,7 +16,7 @@ from kgalign.data import AlignmentTask, Candidates
 from kgalign.errors import OptionError
 from kgalign.writers import sameas, tsv
 
-FILES = {"alignment.tsv", "sameas.nt", "candidates.parquet", "rounds.jsonl", "run.json"}
+FILES = {"alignment.tsv", "sameas.nt", "relations.tsv", "candidates.parquet", "rounds.jsonl", "run.json"}
 
 if TYPE_CHECKING:
     from kgalign.align import Run
@@ -35,7 +35,7 @@ def check_free(folder: Path) -> None:
 
 
 def write_run(run: Run, folder: str | Path) -> Path:
-    """Writes alignment.tsv, sameas.nt, candidates.parquet, rounds.jsonl and run.json. An earlier run there is replaced."""
+    """Writes alignment.tsv, sameas.nt, relations.tsv, candidates.parquet, rounds.jsonl and run.json. An earlier run there is replaced."""
     folder = Path(folder).resolve()
     check_free(folder)
     folder.parent.mkdir(parents=True, exist_ok=True)
@@ -44,6 +44,7 @@ def write_run(run: Run, folder: str | Path) -> Path:
         (draft / "after").mkdir()
         tsv.write(run.alignment, run.task, draft / "after" / "alignment.tsv")
         sameas.write(run.alignment, run.task, draft / "after" / "sameas.nt")
+        tsv.write_relations(run.relations, draft / "after" / "relations.tsv")
         _write_candidates(run.candidates, run.task, draft / "after" / "candidates.parquet")
         _write_text(draft / "after" / "rounds.jsonl", "".join(json.dumps(line) + "\n" for line in run.alignment.record["rounds"]))
         _write_text(draft / "after" / "run.json", json.dumps(run.report(), indent=2, ensure_ascii=False, default=_plain) + "\n")

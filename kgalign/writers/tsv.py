@@ -1,11 +1,13 @@
-"""alignment.tsv: one link a line, for people and for any tool that reads tables."""
+"""alignment.tsv and relations.tsv: one match a line, for people and for any tool that reads tables."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 from kgalign.data import Alignment, AlignmentTask
+from kgalign.relations import RelationMatch
 
 HEADER = ("source", "target", "source_name", "target_name", "probability", "round", "decided_by")
 
@@ -25,10 +27,23 @@ def write(alignment: Alignment, task: AlignmentTask, path: Path) -> None:
             )
             decided_by = "easy-to-hard" if number else decoder
             print(
-                *(" ".join(re.split(r"[\t\r\n]", field)) for field in fields),
+                *(_one_field(field) for field in fields),
                 f"{score:.4f}",
                 number,
                 decided_by,
                 sep="\t",
                 file=file,
             )
+
+
+def write_relations(matches: Iterable[RelationMatch], path: Path) -> None:
+    """Writes the relation matches with a header. `direction` is inverse where one relation is the other turned round."""
+    with path.open("w", encoding="utf-8", newline="\n") as file:
+        print("source", "target", "direction", "score", sep="\t", file=file)
+        for match in matches:
+            direction = "inverse" if match.inverse else "same"
+            print(_one_field(match.source), _one_field(match.target), direction, f"{match.score:.4f}", sep="\t", file=file)
+
+
+def _one_field(text: str) -> str:
+    return " ".join(re.split(r"[\t\r\n]", text))

@@ -120,12 +120,8 @@ class GraphMatching:
     def find_lists(self, task: AlignmentTask, known: Alignment) -> Candidates:
         """Who is compared with whom: for each query the targets most like it, by name and by known neighbours."""
         _, once = np.unique(known.keys, return_index=True)
-        vectors = candidate_vectors(
-            task.source, task.target, known.where(np.sort(once)), self.word_vectors, self.graph_weight
-        )
-        return find_candidates(
-            *vectors, task.queries, task.pool, self.k, both_directions=self.both_directions, seed=self.seed
-        )
+        vectors = candidate_vectors(task.source, task.target, known.where(np.sort(once)), self.word_vectors, self.graph_weight)
+        return find_candidates(*vectors, task.queries, task.pool, self.k, both_directions=self.both_directions, seed=self.seed)
 
     def save(self, folder: str | Path) -> None:
         """Writes the trained model into a folder."""

@@ -65,9 +65,7 @@ def write_checkpoint(
     draft.replace(folder / CHECKPOINT)
 
 
-def read_checkpoint(
-    options: GraphMatching, network: GraphMatchingNetwork, optimiser: torch.optim.Optimizer
-) -> Progress | None:
+def read_checkpoint(options: GraphMatching, network: GraphMatchingNetwork, optimiser: torch.optim.Optimizer) -> Progress | None:
     """Where an interrupted training of the same options stood, with the network and the optimiser put back there."""
     path = Path(options.checkpoint or "") / CHECKPOINT
     if options.checkpoint is None or not path.is_file():

@@ -7,7 +7,7 @@ order of the nodes behind the topic. Letters in shapes: G graphs, P pairs, N and
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, cast
 
 import torch
 from torch import Tensor, nn
@@ -65,7 +65,7 @@ class GraphMatchingNetwork(nn.Module):
         self.words = nn.Embedding(shape.words, shape.word_size, padding_idx=0)
         self.lstm = nn.LSTM(shape.word_size, shape.size, batch_first=True)
         with torch.no_grad():
-            self.lstm.bias_ih_l0[shape.size : 2 * shape.size] = 1  # forget little at first
+            cast(Tensor, self.lstm.bias_ih_l0)[shape.size : 2 * shape.size] = 1  # forget little at first
         self.ngram_scale = nn.Parameter(torch.ones(1))
         self.dropout = nn.Dropout(shape.dropout)
         self.first = Convolution(shape.size + shape.ngrams, shape.size, shape.input_hops)
@@ -120,8 +120,7 @@ class GraphMatchingNetwork(nn.Module):
         extra = []
         if self.shape.readout == "topic":
             topics = left.states[:, 0], right.states[:, 0]
-            extra.append(weighted_cosines(*topics, self.perspectives))
-            extra.append(functional.cosine_similarity(*topics, dim=1, eps=TINY)[:, None])
+            extra.append(weighted_cosines(*topics, with_plain(self.perspectives)))
             extra.append((left.names[:, 0] * right.names[:, 0]).sum(dim=1, keepdim=True))
         return (sides[0], sides[1]), extra
 
@@ -140,8 +139,7 @@ class GraphMatchingNetwork(nn.Module):
                     cosines.sum(dim=2, keepdim=True) / count,
                     views.amax(dim=3).mT,
                     views.sum(dim=3).mT / count,
-                    functional.cosine_similarity(near.states.float(), found.float(), dim=2, eps=TINY)[..., None],
-                    weighted_cosines(near.states, found, self.pooled_perspectives),
+                    weighted_cosines(near.states, found, with_plain(self.pooled_perspectives)),
                 ],
                 dim=2,
             )
@@ -193,10 +191,16 @@ def weighted_cosines(left: Tensor, right: Tensor, weights: Tensor) -> Tensor:
         return ((left * right) @ squares) / lengths
 
 
+def with_plain(weights: Tensor) -> Tensor:
+    """The same weights (L, D) and a row of ones above them, which makes the plain cosine."""
+    return torch.cat([torch.ones_like(weights[:1]), weights])
+
+
 def weighted_cosine_matrices(left: Tensor, right: Tensor, weights: Tensor) -> Tensor:
     """(P, L, N, M) the same for all states (P, N, D) against all (P, M, D)."""
     with torch.autocast(left.device.type, enabled=False):
         left, right, squares = left.float(), right.float(), weights.square()  # (L, D)
         lengths = [(side.square() @ squares.T).clamp(min=TINY).sqrt().mT for side in (left, right)]  # (P, L, N)
-        products = (left[:, None] * squares[:, None]) @ right[:, None].mT  # (P, L, N, M)
+        weighted = (left[:, None] * squares[:, None]).flatten(1, 2)  # (P, L N, D)
+        products = (weighted @ right.mT).unflatten(1, (len(weights), -1))  # (P, L, N, M)
         return products / (lengths[0][..., None] * lengths[1][:, :, None, :])

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
 import torch
 from torch import Tensor
+from torch.nn import functional
 
 from kgalign.data import AlignmentTask, Floats, Ints
 from kgalign.models.gm_network import Encoded, GraphMatchingNetwork
 from kgalign.models.topic_graphs import Directions, NameTable, TopicGraphs, name_table, topic_graphs
 
-BUCKETS = (8, 16)  # graphs of up to so many nodes are worked on together; larger ones at full size
+BUCKETS = (4, 8, 16)  # graphs of up to so many nodes are worked on together; larger ones at full size
 DIGITS = 3  # of a score: what lies beyond depends on the order of sums
 
 
@@ -79,6 +81,7 @@ class Scorer:
     scene: Scene
     batch: int  # pairs at a time; always exactly so many, since sums in another order differ in the last digits
     names: Tensor = field(init=False)  # (u, d) every name, encoded
+    row: Ints = field(init=False)  # (m,) which of the encoded target graphs an entity has, -1: none
     targets: Encodings | None = None
     keys: Ints = field(default_factory=lambda: np.empty(0, np.int64))  # of the pairs scored last, ascending
     scores: Floats = field(default_factory=lambda: np.empty(0, np.float32))
@@ -87,11 +90,10 @@ class Scorer:
 
     def __post_init__(self) -> None:
         self.network.eval()
+        self.row = np.full(len(self.scene.target.nodes), -1, np.int64)
         with torch.inference_mode():
             blocks = range(0, len(self.scene.words), 4096)
-            parts = [
-                self.network.encode_names(self.scene.words[i : i + 4096], self.scene.ngrams[i : i + 4096]) for i in blocks
-            ]
+            parts = [self.network.encode_names(self.scene.words[i : i + 4096], self.scene.ngrams[i : i + 4096]) for i in blocks]
         self.names = torch.cat(parts)
 
     def score(self, sources: Ints, targets: Ints, partner: Ints) -> Floats:
@@ -123,78 +125,114 @@ class Scorer:
             return np.empty(0, np.float32)
         asked, left = np.unique(sources, return_inverse=True)
         graphs = torch.as_tensor(asked, device=self.names.device)
-        lefts = self._encode(self.scene.source, graphs, self.scene.source_names(graphs, partners[graphs]))
+        names = self.scene.source_names(graphs, partners[graphs])
+        lefts = encode_graphs(self.network, self.scene.source, graphs, names, self.names, BUCKETS, self.batch)
         rights = self._encode_targets(np.unique(targets))
-        right = rights.row[targets]
-        widths = _bucket(lefts.counts[left]), _bucket(rights.counts[right])
-        scores = np.empty(len(sources), np.float32)
-        for width in np.unique(np.stack(widths), axis=1).T.tolist():
-            group = np.flatnonzero((widths[0] == width[0]) & (widths[1] == width[1]))
-            for start in range(0, len(group), self.batch):
-                rows = group[start : start + self.batch]
-                filled = np.resize(rows, self.batch)
-                picks = (torch.as_tensor(side[filled], device=self.names.device) for side in (left, right))
-                one, two = (side.pick(pick, size) for side, pick, size in zip((lefts, rights), picks, width, strict=True))
-                target_ids = torch.as_tensor(targets[filled], device=self.names.device)
-                source_ids = torch.as_tensor(sources[filled], device=self.names.device)
-                pins = pinned_nodes(partners[source_ids, : one.mask.shape[1]], self.scene.target, target_ids, two.mask.shape[1])
-                scores[rows] = self.network(one, two, pins)[: len(rows)].cpu().numpy()
-        return np.round(scores, DIGITS)
+        scores = score_pairs(
+            self.network, self.scene, lefts, rights, left, self.row[targets], partners[graphs], BUCKETS, self.batch
+        )
+        return np.round(scores.cpu().numpy(), DIGITS)
 
     def _encode_targets(self, wanted: Ints) -> Encodings:
         """Encodings of at least these target graphs; nothing that becomes known ever changes them."""
-        if self.targets is not None and (self.targets.row[wanted] >= 0).all():
-            return self.targets
-        if self.targets is not None:
-            wanted = np.union1d(wanted, np.flatnonzero(self.targets.row >= 0))
-        graphs = torch.as_tensor(wanted, device=self.names.device)
-        self.targets = self._encode(self.scene.target, graphs, self.scene.target_names(graphs))
+        if self.targets is None or (self.row[wanted] < 0).any():
+            wanted = np.union1d(wanted, np.flatnonzero(self.row >= 0))
+            graphs = torch.as_tensor(wanted, device=self.names.device)
+            names = self.scene.target_names(graphs)
+            self.targets = encode_graphs(self.network, self.scene.target, graphs, names, self.names, BUCKETS, self.batch)
+            self.row[wanted] = np.arange(len(wanted))
         return self.targets
-
-    def _encode(self, side: Side, graphs: Tensor, names: Tensor, batch: int = 256) -> Encodings:
-        """Encodings of the graphs, those of like size together."""
-        mask, edges = side.mask[graphs], side.edges[graphs]
-        counts = mask.sum(dim=1).cpu().numpy()
-        states = torch.zeros(int(counts.sum()) + 1, 4 * self.network.shape.size, device=names.device)
-        index = torch.zeros(mask.shape, dtype=torch.long, device=names.device)  # the last row of states stays 0
-        index[mask] = torch.arange(len(states) - 1, device=names.device)
-        index[~mask] = len(states) - 1
-        buckets = _bucket(counts)
-        for size in np.unique(buckets).tolist():
-            group = np.flatnonzero(buckets == size)
-            for start in range(0, len(group), batch):
-                rows = torch.as_tensor(group[start : start + batch], device=names.device)
-                filled = torch.as_tensor(np.resize(group[start : start + batch], batch), device=names.device)
-                there = mask[filled, :size]
-                found = self.network.encode(self.names[names[filled, :size]], there, edges[filled, :size, :size]).states
-                states[index[rows, :size][there[: len(rows)]]] = found[: len(rows)][there[: len(rows)]]
-        row = np.full(len(side.nodes), -1, np.int64)
-        row[graphs.cpu().numpy()] = np.arange(len(graphs))
-        topics = self.names[names[:, :1]][..., self.network.shape.size :]
-        return Encodings(states, index, mask, edges, topics, counts, row)
 
 
 @dataclass(frozen=True, eq=False)
 class Encodings:
     """Encoded topic graphs without padding: the states of all their nodes one below the other."""
 
+    graphs: Tensor  # (G,) whose topic graphs they are
     states: Tensor  # (nodes + 1, D), the last row 0
     index: Tensor  # (G, size) row of each node's state
     mask: Tensor  # (G, size)
     edges: Tensor  # (G, size, size)
     topics: Tensor  # (G, 1, ngrams)
     counts: Ints  # (G,)
-    row: Ints  # (n,) which of the G graphs an entity has, -1: none
 
-    def pick(self, graphs: Tensor, size: int) -> Encoded:
+    def pick(self, rows: Tensor, size: int) -> Encoded:
         """Padded graphs of at most that many nodes."""
-        index = self.index[graphs, :size]
-        return Encoded(self.states[index], self.mask[graphs, :size], self.edges[graphs, :size, :size], self.topics[graphs])
+        states = functional.embedding(self.index[rows, :size], self.states)
+        return Encoded(states, self.mask[rows, :size], self.edges[rows, :size, :size], self.topics[rows])
 
 
-def _bucket(counts: Ints) -> Ints:
+def encode_graphs(
+    network: GraphMatchingNetwork,
+    side: Side,
+    graphs: Tensor,  # (G,)
+    names: Tensor,  # (G, size) of their nodes
+    vectors: Tensor,  # (u, d) of names
+    buckets: tuple[int, ...],
+    batch: int | None = None,
+) -> Encodings:
+    """Encodings of topic graphs, those of like size together; in batches of exactly that many graphs, or each size at once."""
+    mask, edges = side.mask[graphs], side.edges[graphs]
+    counts = mask.sum(dim=1).cpu().numpy()
+    parts, places = [], torch.zeros(mask.shape, dtype=torch.long, device=mask.device)
+    done = 0
+    for size, group in _groups(np.stack([_bucket(counts, buckets)])):
+        for rows, filled in _batches(group, batch, mask.device):
+            there = mask[filled, : size[0]]
+            nodes = functional.embedding(names[filled, : size[0]], vectors)
+            states = network.encode(nodes, there, edges[filled, : size[0], : size[0]]).states[: len(rows)]
+            parts.append(states[there[: len(rows)]])
+            index = torch.zeros_like(places[rows, : size[0]])
+            index[there[: len(rows)]] = torch.arange(done, done + len(parts[-1]), device=mask.device)
+            places[rows, : size[0]] = index
+            done += len(parts[-1])
+    parts.append(torch.zeros_like(parts[0][:1]))
+    places[~mask] = done
+    topics = functional.embedding(names[:, :1], vectors)[..., network.shape.size :]
+    return Encodings(graphs, torch.cat(parts), places, mask, edges, topics, counts)
+
+
+def score_pairs(
+    network: GraphMatchingNetwork,
+    scene: Scene,
+    lefts: Encodings,
+    rights: Encodings,
+    left: Ints,  # (P,) which of the source graphs
+    right: Ints,  # (P,) which of the target graphs
+    partners: Tensor,  # (G, size) known partners of the source graphs' nodes
+    buckets: tuple[int, ...],
+    batch: int | None = None,
+) -> Tensor:
+    """(P,) scores of pairs of encoded graphs, those of like size together."""
+    device = lefts.states.device
+    parts, order = [], []
+    sizes = np.stack([_bucket(lefts.counts[left], buckets), _bucket(rights.counts[right], buckets)])
+    for size, group in _groups(sizes):
+        for rows, filled in _batches(group, batch, torch.device("cpu")):
+            one, two = (torch.as_tensor(side[filled.numpy()], device=device) for side in (left, right))
+            pins = pinned_nodes(partners[one, : size[0]], scene.target, rights.graphs[two], size[1])
+            parts.append(network(lefts.pick(one, size[0]), rights.pick(two, size[1]), pins)[: len(rows)])
+            order.append(rows)
+    return torch.cat(parts)[torch.argsort(torch.cat(order)).to(device)]
+
+
+def _groups(sizes: Ints) -> Iterator[tuple[list[int], Ints]]:
+    """Each distinct column of sizes (s, n), and where it stands."""
+    for size in np.unique(sizes, axis=1).T:
+        yield size.tolist(), np.flatnonzero((sizes == size[:, None]).all(axis=0))
+
+
+def _batches(group: Ints, batch: int | None, device: torch.device) -> Iterator[tuple[Tensor, Tensor]]:
+    """The group in parts, and each part filled up to the same length by going round."""
+    for start in range(0, len(group), batch or len(group)):
+        rows = group[start : start + (batch or len(group))]
+        yield torch.as_tensor(rows, device=device), torch.as_tensor(np.resize(rows, batch or len(rows)), device=device)
+
+
+def _bucket(counts: Ints, buckets: tuple[int, ...]) -> Ints:
     """The number of nodes that graphs of this size are padded to."""
-    return np.select([counts <= size for size in BUCKETS], BUCKETS, np.iinfo(np.int32).max)
+    whole = np.iinfo(np.int32).max
+    return np.select([counts <= size for size in buckets], buckets, whole) if buckets else np.full(len(counts), whole)
 
 
 def _fingerprints(partners: Tensor) -> Ints:

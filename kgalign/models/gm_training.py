@@ -16,10 +16,10 @@ from kgalign.calibrate import calibrated
 from kgalign.data import Alignment, AlignmentTask, Candidates, Ints, hold_out
 from kgalign.errors import OptionError
 from kgalign.models.gm_files import Progress, read_checkpoint, write_checkpoint
-from kgalign.models.gm_network import Encoded, GraphMatchingNetwork, Shape
-from kgalign.models.gm_scoring import Scene, Scorer, pinned_nodes
+from kgalign.models.gm_network import GraphMatchingNetwork, Shape
+from kgalign.models.gm_scoring import BUCKETS, Scene, Scorer, encode_graphs, score_pairs
 from kgalign.models.topic_graphs import UNKNOWN_WORD, candidate_vectors, vocabulary_of
-from kgalign.search import find_candidates, top_k
+from kgalign.search import top_k
 from kgalign.text import read_word_vectors
 
 if TYPE_CHECKING:
@@ -191,7 +191,7 @@ def _run_epoch(
     )
     drawn = [torch.as_tensor(side, device=device) for side in (sources, targets)]
     partner = torch.full((len(scene.source.nodes),), -1, device=device)
-    partner[torch.as_tensor(seeds.sources, device=device)] = torch.as_tensor(seeds.targets, device=device)
+    partner[torch.tensor(seeds.sources, device=device)] = torch.tensor(seeds.targets, device=device)
     batches = torch.as_tensor(random.permutation(len(seeds)), device=device).split(options.batch)
     network.train()
     total = torch.zeros((), device=device)
@@ -223,25 +223,22 @@ def _logits(
 ) -> tuple[Tensor, Tensor]:
     """(B, 1 + negatives) scores of the source with each target, and of each source with the target; the right one first."""
     count, size = sources.shape
+    buckets = () if sources.is_cuda else BUCKETS  # a GPU would rather have few large steps
     lefts, rights = sources.clamp(min=0).reshape(-1), targets.clamp(min=0).reshape(-1)
     partners = _simulate(scene, lefts, partner, simulated, generator)
-    widths = [int(side.mask[ids].sum(dim=1).max()) for side, ids in ((scene.source, lefts), (scene.target, rights))]
-    partners = partners[:, : widths[0]]
-    names = [scene.source_names(lefts, partners, widths[0]), scene.target_names(rights, widths[1])]
+    names = [scene.source_names(lefts, partners), scene.target_names(rights)]
     distinct, where = torch.unique(torch.cat([side.reshape(-1) for side in names]), return_inverse=True)
     vectors = network.encode_names(scene.words[distinct], scene.ngrams[distinct])
-    encoded: list[Encoded] = []
-    for side, ids, rows, width, places in zip(
-        (scene.source, scene.target), (lefts, rights), names, widths, where.split([side.numel() for side in names]), strict=True
-    ):
-        nodes = functional.embedding(places.reshape(rows.shape), vectors)
-        encoded.append(network.encode(nodes, side.mask[ids, :width], side.edges[ids, :width, :width]))
-    first = torch.arange(count, device=sources.device)[:, None] * size  # (B, 1)
-    every = first + torch.arange(size, device=sources.device)  # (B, size)
-    left = torch.cat([first.expand(-1, size), every[:, 1:]], dim=1).reshape(-1)
-    right = torch.cat([every, first.expand(-1, size - 1)], dim=1).reshape(-1)
-    pins = pinned_nodes(partners[left], scene.target, rights[right], widths[1])
-    logits = network(encoded[0].pick(left), encoded[1].pick(right), pins).reshape(count, -1)
+    rows = where.split([side.numel() for side in names])
+    encoded = [
+        encode_graphs(network, side, ids, row.reshape(name.shape), vectors, buckets)
+        for side, ids, row, name in zip((scene.source, scene.target), (lefts, rights), rows, names, strict=True)
+    ]
+    first = np.arange(count)[:, None] * size  # (B, 1)
+    every = first + np.arange(size)  # (B, size)
+    left = np.column_stack([np.repeat(first, size, axis=1), every[:, 1:]]).ravel()
+    right = np.column_stack([every, np.repeat(first, size - 1, axis=1)]).ravel()
+    logits = score_pairs(network, scene, encoded[0], encoded[1], left, right, partners, buckets).reshape(count, -1)
     row = logits[:, :size].masked_fill(targets < 0, -torch.inf)
     column = torch.cat([logits[:, :1], logits[:, size:]], dim=1).masked_fill(sources < 0, -torch.inf)
     return row, column

@@ -131,10 +131,7 @@ def candidate_vectors(
 
 def _known_neighbours(source: KnowledgeGraph, target: KnowledgeGraph, known: Alignment) -> tuple[Vectors, Vectors]:
     """Unit vectors of the known pairs next to each entity, rare ones counting for more; (n, known) and (m, known)."""
-    sides = [
-        neighbours[:, ids]
-        for neighbours, ids in ((_adjacency(source), known.sources), (_adjacency(target), known.targets))
-    ]
+    sides = [neighbours[:, ids] for neighbours, ids in ((_adjacency(source), known.sources), (_adjacency(target), known.targets))]
     seen = sides[0].sum(axis=0) + sides[1].sum(axis=0)
     rarity = np.log((len(source.entities) + len(target.entities) + 1) / (seen + 1)).astype(np.float32)
     left, right = (unit_rows(sparse.csr_array(side * rarity[None, :])) for side in sides)

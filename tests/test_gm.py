@@ -19,7 +19,17 @@ from kgalign.models.gm_network import Encoded, GraphMatchingNetwork, Shape, pin 
 from kgalign.models.gm_scoring import Scorer  # noqa: E402
 from kgalign.models.gm_training import _simulate, empty_network, make_scene, train  # noqa: E402
 
-TINY = {"size": 16, "ngrams": 64, "negatives": 4, "k": 8, "nodes": 12, "input_hops": 1, "matching_hops": 1, "perspectives": 3}
+TINY = {
+    "size": 16,
+    "ngrams": 64,
+    "negatives": 4,
+    "k": 8,
+    "graph_k": 8,
+    "nodes": 12,
+    "input_hops": 1,
+    "matching_hops": 1,
+    "perspectives": 3,
+}
 NETWORKS = [(matching, readout) for matching in ("pooled", "attentive") for readout in ("pooled", "topic")]
 
 
@@ -105,9 +115,9 @@ def test_pinned_nodes_have_no_other_partner():
 def test_topic_graphs_keep_the_topic_first_and_the_edges_among_neighbours():
     triples = [("a", "r", "b"), ("c", "r", "a"), ("b", "r", "c"), ("d", "r", "b"), ("a", "r", "a")]
     graphs = topic_graphs(graph(["a", "b", "c", "d"], triples), size=3)
-    assert graphs.nodes.tolist() == [[0, 1, 2], [1, 0, 2], [2, 1, 0], [3, 1, -1]]
+    assert graphs.nodes.tolist() == [[0, 2, 1], [1, 3, 0], [2, 0, 1], [3, 1, -1]]
     assert graphs.counts.tolist() == [3, 3, 3, 2]
-    assert np.argwhere(graphs.edges[0]).tolist() == [[0, 1], [1, 2], [2, 0]]
+    assert np.argwhere(graphs.edges[0]).tolist() == [[0, 2], [1, 0], [2, 1]]
     assert topic_graphs(graph(["a", "b", "c", "d"], triples), size=3, directions="out").nodes[0].tolist() == [0, 1, -1][:2]
 
 
@@ -150,7 +160,7 @@ def test_what_is_remembered_changes_nothing(fitted, pair):
 
 def test_only_what_new_evidence_touches_is_scored_again(fitted, pair):
     task, gold = pair
-    model = fitted.changed(graph_weight=0.0)
+    model = fitted.changed(graph_k=0)
     candidates = model.predict(task, task.seeds)
     scorer = model._scorer(task)
     every = scorer.scored

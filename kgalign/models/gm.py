@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from kgalign.data import Alignment, AlignmentTask, Candidates, KnowledgeGraph
+from kgalign.data import Alignment, AlignmentTask, Candidates, Ints, KnowledgeGraph
 from kgalign.errors import OptionError, check_at_least
-from kgalign.models.topic_graphs import candidate_vectors
-from kgalign.search import find_candidates
+from kgalign.models.topic_graphs import find_lists
 
 if TYPE_CHECKING:  # PyTorch is needed to fit and to predict, not to know that this model exists
     import torch
@@ -38,8 +37,8 @@ class GraphMatching:
     is never among them. A model that was trained without simulated pairs takes them too (option 1 of the paper), one that has seen them
     in training makes more of them (option 2).
 
-    k, both_directions  candidates for each query; targets that have it among their k best come on top
-    graph_weight        what known neighbours count for in finding candidates, against names; 0: names alone
+    k, graph_k          candidates for each query: the k best by name, and the graph_k best by the known pairs around it (0: by name alone)
+    both_directions     targets that have it among their own best come on top
     word_vectors        a GloVe or word2vec text file; without it words are learnt
     ngrams              width of the n-gram vectors that stand beside the words of a name; 0: words alone, as in the paper
     nodes, directions   how many nodes a topic graph has at most, and whether neighbours count that point to the topic (both) or not (out)
@@ -58,7 +57,7 @@ class GraphMatching:
 
     k: int = 50
     both_directions: bool = True
-    graph_weight: float = 0.5
+    graph_k: int = 20
     word_vectors: str | None = None
     ngrams: int = 256
     nodes: int = 24
@@ -89,7 +88,7 @@ class GraphMatching:
 
     def __post_init__(self) -> None:
         least = dict.fromkeys(("k", "nodes", "size", "input_hops", "matching_hops", "perspectives", "negatives", "epochs"), 1)
-        least |= dict.fromkeys(("patience", "batch"), 1) | dict.fromkeys(("graph_weight", "ngrams", "simulated", "seed"), 0)
+        least |= dict.fromkeys(("patience", "batch"), 1) | dict.fromkeys(("graph_k", "ngrams", "simulated", "seed"), 0)
         check_at_least(**{name: (getattr(self, name), value) for name, value in least.items()})
         for name, choices in CHOICES.items():
             if getattr(self, name) not in choices:
@@ -113,15 +112,35 @@ class GraphMatching:
             raise OptionError("the model gm has learnt nothing yet: fit it first, or load a trained one")
         if not self.seeds_as_evidence:
             known = known.where(~np.isin(known.keys, task.seeds.keys))
-        candidates = rescored(self._scorer(task), self.find_lists(task, task.seeds + known), known)
+        lists = self.find_lists(task.source, task.target, task.seeds + known, task.queries, task.pool)
+        candidates = rescored(self._scorer(task), lists, known)
         temperature, nobody = self._trained.calibration["evidence" if len(known) else "plain"]
         return replace(candidates, temperature=temperature, nobody=nobody)
 
-    def find_lists(self, task: AlignmentTask, known: Alignment) -> Candidates:
-        """Who is compared with whom: for each query the targets most like it, by name and by known neighbours."""
+    def find_lists(
+        self,
+        source: KnowledgeGraph,
+        target: KnowledgeGraph,
+        known: Alignment,
+        queries: Ints,
+        pool: Ints,
+        *,
+        both_directions: bool | None = None,
+    ) -> Candidates:
+        """Who is compared with whom, see topic_graphs.find_lists."""
         _, once = np.unique(known.keys, return_index=True)
-        vectors = candidate_vectors(task.source, task.target, known.where(np.sort(once)), self.word_vectors, self.graph_weight)
-        return find_candidates(*vectors, task.queries, task.pool, self.k, both_directions=self.both_directions, seed=self.seed)
+        return find_lists(
+            source,
+            target,
+            known.where(np.sort(once)),
+            queries,
+            pool,
+            k=self.k,
+            graph_k=self.graph_k,
+            both_directions=self.both_directions if both_directions is None else both_directions,
+            word_vectors=self.word_vectors,
+            seed=self.seed,
+        )
 
     def save(self, folder: str | Path) -> None:
         """Writes the trained model into a folder."""

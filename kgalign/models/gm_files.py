@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from kgalign.models.gm import GraphMatching
 
 CHECKPOINT = "checkpoint.safetensors"
-NOT_OF_TRAINING = {"device", "checkpoint", "k", "seeds_as_evidence", "both_directions"}  # options that weights do not depend on
+NOT_OF_TRAINING = {"device", "checkpoint", "seeds_as_evidence", "both_directions"}  # options that weights do not depend on
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,8 +18,7 @@ from kgalign.errors import OptionError
 from kgalign.models.gm_files import Progress, read_checkpoint, write_checkpoint
 from kgalign.models.gm_network import GraphMatchingNetwork, Shape
 from kgalign.models.gm_scoring import BUCKETS, Scene, Scorer, encode_graphs, score_pairs
-from kgalign.models.topic_graphs import UNKNOWN_WORD, candidate_vectors, vocabulary_of
-from kgalign.search import top_k
+from kgalign.models.topic_graphs import UNKNOWN_WORD, vocabulary_of
 from kgalign.text import read_word_vectors
 
 if TYPE_CHECKING:
@@ -129,7 +128,7 @@ def make_scene(options: GraphMatching, task: AlignmentTask, vocabulary: list[str
 
 def dev_candidates(options: GraphMatching, asked: AlignmentTask, dev: Alignment) -> Candidates:
     """The lists of the held-out sources as any query gets them: the right target is in them only if it was found."""
-    found = options.find_lists(asked, asked.seeds)
+    found = options.find_lists(asked.source, asked.target, asked.seeds, asked.queries, asked.pool)
     rows = np.isin(found.queries, dev.sources)
     return Candidates(found.queries[rows], found.targets[rows], found.scores[rows])
 
@@ -151,16 +150,16 @@ def _negative_lists(options: GraphMatching, asked: AlignmentTask) -> tuple[Ints,
     The seed itself is never among them. All come from what is asked and on offer, and from the training seeds.
     """
     seeds = asked.seeds
-    vectors = candidate_vectors(asked.source, asked.target, seeds, options.word_vectors, options.graph_weight)
+    swapped = Alignment(seeds.pairs[:, ::-1])
     lists = []
-    for near, far, ids, own, offered in (
-        (*vectors, seeds.sources, seeds.targets, asked.pool),
-        (*vectors[::-1], seeds.targets, seeds.sources, asked.queries),
+    for near, far, known, offered in (
+        (asked.source, asked.target, seeds, asked.pool),
+        (asked.target, asked.source, swapped, asked.queries),
     ):
-        pool = np.union1d(offered, own)
-        columns, _ = top_k(near[ids], far[pool], options.k)
-        found = np.where(columns >= 0, pool[columns], -1)
-        lists.append(np.where(found == own[:, None], -1, found))
+        pool = np.union1d(offered, known.targets)
+        found = options.find_lists(near, far, known, np.sort(known.sources), pool, both_directions=False)
+        targets = found.targets[np.searchsorted(found.queries, known.sources)]
+        lists.append(np.where(targets == known.targets[:, None], -1, targets))
     return lists[0], lists[1]
 
 

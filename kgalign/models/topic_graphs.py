@@ -1,4 +1,4 @@
-"""What a graph matching network reads: the topic graph of each entity, words and n-grams of names, and what finds candidates."""
+"""What a graph matching network reads: the topic graph of each entity, words and n-grams of names, and candidate lists."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Literal
 import numpy as np
 from scipy import sparse
 
-from kgalign.data import Alignment, Floats, Ints, KnowledgeGraph
+from kgalign.data import Alignment, Candidates, Floats, Ints, KnowledgeGraph
 from kgalign.models.names import name_vectors
-from kgalign.search import Vectors
+from kgalign.search import Vectors, find_candidates, pack
 from kgalign.text import fold, unit_rows, weighted_ngrams
 
 Directions = Literal["both", "out"]
@@ -44,9 +44,9 @@ class NameTable:
 
 
 def topic_graphs(graph: KnowledgeGraph, size: int, directions: Directions = "both") -> TopicGraphs:
-    """The topic graphs of all entities, of `size` nodes at most: those with the most neighbours of their own stay, ties go by name.
+    """The topic graphs of all entities, of `size` nodes at most: those with the fewest neighbours of their own stay, ties go by name.
 
-    An entity that is well connected in one graph mostly is in the other too, so the same ones stay on both sides.
+    They say most about the topic, and more counterparts of theirs stay on the other side than with the order reversed.
     """
     count = len(graph.entities)
     head, tail = graph.triples[graph.triples[:, 0] != graph.triples[:, 2]][:, [0, 2]].T
@@ -55,7 +55,7 @@ def topic_graphs(graph: KnowledgeGraph, size: int, directions: Directions = "bot
     degree = np.bincount(near // count, minlength=count)
     entity, neighbour = np.divmod(near if directions == "both" else forward, count)
     by_name = np.unique([fold(name) for name in graph.names], return_inverse=True)[1]
-    order = np.lexsort((by_name[neighbour], -degree[neighbour], entity))
+    order = np.lexsort((by_name[neighbour], degree[neighbour], entity))
     entity, neighbour = entity[order], neighbour[order]
     place = np.arange(len(entity)) - np.searchsorted(entity, entity) + 1
     kept = place < size
@@ -113,20 +113,51 @@ def _random_signs(keys: Ints, count: int, size: int) -> Floats:
     return (2 * signs - 1) / np.float32(np.sqrt(size))
 
 
-def candidate_vectors(
-    source: KnowledgeGraph, target: KnowledgeGraph, known: Alignment, word_vectors: str | None, graph_weight: float
-) -> tuple[Vectors, Vectors]:
-    """Vectors of all entities whose inner products say who is whose candidate: n-grams and words of names together.
-
-    graph_weight    what known pairs that both have as neighbours count for, against the names; 0: only names count
-    """
-    vectors = name_vectors(source, target, 3, word_vectors)
-    if not graph_weight or not len(known):
-        return vectors
+def find_lists(
+    source: KnowledgeGraph,
+    target: KnowledgeGraph,
+    known: Alignment,
+    queries: Ints,
+    pool: Ints,
+    *,
+    k: int,
+    graph_k: int,
+    both_directions: bool,
+    word_vectors: str | None,
+    seed: int,
+) -> Candidates:
+    """Who is compared with whom: the k targets most like each query by name, n-grams and words together, and the graph_k most like it
+    by the known pairs around it."""
+    by_name = _name_lists(source, target, queries.tobytes(), pool.tobytes(), k, both_directions, word_vectors, seed)
+    if not graph_k or not len(known):
+        return by_name
     near = _known_neighbours(source, target, known)
-    weight = np.float32(np.sqrt(graph_weight))  # once on either side
-    left, right = (sparse.csr_array(sparse.hstack([names, weight * side])) for names, side in zip(vectors, near, strict=True))
-    return left, right
+    by_graph = find_candidates(*near, queries, pool, graph_k, both_directions=both_directions, seed=seed)
+    places = [lists.edges() for lists in (by_name, by_graph)]
+    rows = np.concatenate([rows for rows, _ in places])
+    targets, scores = (
+        np.concatenate([lists[place] for lists, place in zip(arrays, places, strict=True)])
+        for arrays in ((by_name.targets, by_graph.targets), (by_name.scores, by_graph.scores))
+    )
+    both = pack(rows, targets, scores, len(by_name), by_name.targets.shape[1] + by_graph.targets.shape[1])
+    return Candidates(by_name.queries, both.targets, both.scores)
+
+
+@lru_cache(maxsize=4)
+def _name_lists(
+    source: KnowledgeGraph,
+    target: KnowledgeGraph,
+    queries: bytes,
+    pool: bytes,
+    k: int,
+    both_directions: bool,
+    word_vectors: str | None,
+    seed: int,
+) -> Candidates:
+    """Lists by name; remembered, since every round asks for them again."""
+    vectors = name_vectors(source, target, 3, word_vectors)
+    asked, offered = (np.frombuffer(ids, np.int64) for ids in (queries, pool))
+    return find_candidates(*vectors, asked, offered, k, both_directions=both_directions, seed=seed)
 
 
 def _known_neighbours(source: KnowledgeGraph, target: KnowledgeGraph, known: Alignment) -> tuple[Vectors, Vectors]:
@@ -141,7 +172,7 @@ def _known_neighbours(source: KnowledgeGraph, target: KnowledgeGraph, known: Ali
 @lru_cache(maxsize=4)
 def _adjacency(graph: KnowledgeGraph) -> sparse.csc_array:
     """(n, n) ones between neighbours, whichever way the triples lead."""
-    head, _, tail = graph.triples.T
+    head, tail = graph.triples[graph.triples[:, 0] != graph.triples[:, 2]][:, [0, 2]].T
     count = len(graph.entities)
     ends = (np.concatenate([head, tail]), np.concatenate([tail, head]))
     matrix = sparse.csc_array((np.ones(2 * len(head), np.float32), ends), shape=(count, count))

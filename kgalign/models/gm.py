@@ -150,7 +150,7 @@ class GraphMatching:
 
         network = self._trained.network
         notes = {
-            "options": self.options(),
+            "options": {name: value for name, value in self.options().items() if name not in ("device", "checkpoint")},
             "vocabulary": self._trained.vocabulary,
             "word_size": network.shape.word_size,
             "calibration": self._trained.calibration,

@@ -219,11 +219,15 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--set", nargs="+", default=[], metavar="NAME=VALUE", help="options of the model")
     parser.add_argument("--label", default="", help="is added to the names of systems")
     arguments = parser.parse_args()
-    given = [setting.partition("=")[::2] for setting in arguments.set]
-    arguments.set = {
-        name: json.loads(value) if value[:1] in "0123456789tf-" and value != "topic" else value for name, value in given
-    }
+    arguments.set = {name: parse_value(value) for name, _, value in (setting.partition("=") for setting in arguments.set)}
     return arguments
+
+
+def parse_value(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError:
+        return text
 
 
 if __name__ == "__main__":

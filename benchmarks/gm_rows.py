@@ -21,6 +21,7 @@ from typing import Any
 from benchmarks.results import DATA, PAIRS, append, hardware
 from kgalign import Alignment, AlignmentTask, coordinate, evaluate, hold_out, make_decoder, make_model, read
 from kgalign.coordinate import Round
+from kgalign.errors import OptionError
 
 ALPHA = 0.75  # the paper's
 VECTORS = DATA / "glove.6B.100d.dbp15k.txt.gz"
@@ -82,7 +83,7 @@ def options(task: AlignmentTask, gold: Alignment, trainer: Trainer, report: Repo
         model = trainer.get(simulated=k)
         asked, dev = hold_out(task, model.dev_fraction, model.seed)
         system = "GM-EHD option 1" if k == 0 else f"GM-EHD option 2, k={k}"
-        report("gm_options", system, model, *decide(model, asked, dev, "greedy", 20), split="development")
+        report("gm_options_dev", system, model, *decide(model, asked, dev, "greedy", 20), split="development")
         report("gm_options", system, model, *decide(model, task, gold, "greedy", 20))
 
 
@@ -150,7 +151,12 @@ class Trainer:
             return unfitted.fit(self.task)
         folder = self.folder / f"{self.pair}-{unfitted.simulated}-{unfitted.seed}"
         if (folder / "gm.json").is_file():
-            return type(unfitted).load(folder, device=unfitted.device)
+            from kgalign.models.gm_files import training_options
+
+            fitted = type(unfitted).load(folder, device=unfitted.device)
+            if training_options(fitted) != training_options(unfitted):
+                raise OptionError(f"{folder}: was trained with other options; give another folder for models")
+            return fitted
         fitted = replace(unfitted, checkpoint=str(folder)).fit(self.task)
         fitted.save(folder)
         return fitted

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from conftest import graph, task_of
 
-from kgalign import Alignment, DataError, OptionError, coordinate, demo, evaluate, hold_out, make_model
+from kgalign import Alignment, DataError, OptionError, align, coordinate, demo, evaluate, hold_out, make_model
 from kgalign.decode import greedy
 from kgalign.models.topic_graphs import name_table, topic_graphs
 
@@ -262,6 +262,15 @@ def test_saved_model_predicts_the_same(fitted, pair, tmp_path):
     (tmp_path / "model" / "gm.safetensors").write_bytes(b"nothing")
     with pytest.raises(DataError, match=r"gm\.safetensors: expected weights"):
         GraphMatching.load(tmp_path / "model")
+
+
+def test_align_uses_a_trained_model_again(pair, tmp_path):
+    options = {**TINY, "epochs": 1, "negatives": 2, "k": 4}
+    settings = {"model": "gm", "decoder": "greedy", "easy_to_hard": False}
+    first = align(*pair, options=options, save=tmp_path / "model", **settings)
+    again = align(*pair, load=tmp_path / "model", **settings)
+    assert first.alignment.pairs.tolist() == again.alignment.pairs.tolist()
+    assert again.options["model_options"]["size"] == TINY["size"]
 
 
 def test_it_learns_more_than_names_tell(pair):

@@ -22,9 +22,9 @@ bench: .venv/benchmarks
 	$(RUN)python -m benchmarks.pages
 
 .venv/installed: pyproject.toml constraints.txt
-	@echo "setting up .venv, about a minute"
+	@echo "setting up .venv, a minute or two"
 	$(PYTHON) -m venv .venv
-	$(RUN)pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	$(RUN)pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev,neural]'
 	touch $@
 
 .venv/benchmarks: .venv/installed

@@ -28,8 +28,10 @@ def append(
     protocol: str = "closed",
     split: str = "canonical 30 %",
     seed: int = 0,
+    machine: str | None = None,
+    file: Path | None = None,
 ) -> None:
-    """Adds a line, with the commit and the machine it was measured on."""
+    """Adds a line, with the commit and the machine it was measured on, to results.jsonl or to another file."""
     line = {
         "experiment": experiment,
         "system": system,
@@ -40,12 +42,12 @@ def append(
         "metrics": {name: round(value, 6) if isinstance(value, float) else value for name, value in metrics.items()},
         "seconds": round(seconds, 3),
         "peak_mb": peak_mb(),
-        "hardware": hardware(),
+        "hardware": machine or hardware(),
         "commit": commit(),
         "options": options,
     }
-    with RESULTS.open("a", encoding="utf-8") as file:
-        file.write(json.dumps(line, ensure_ascii=False) + "\n")
+    with (file or RESULTS).open("a", encoding="utf-8") as lines:
+        lines.write(json.dumps(line, ensure_ascii=False) + "\n")
     print(experiment, system, pair, line["metrics"], f"{seconds:.2f} s", flush=True)
 
 
@@ -60,7 +62,9 @@ def lines(experiment: str) -> list[dict[str, Any]]:
 
 
 def commit() -> str:
-    """The commit that the code is at; `-dirty` is added where code was changed since."""
+    """The commit that the code is at; `-dirty` is added where code was changed since. KGALIGN_COMMIT tells it where git cannot."""
+    if "KGALIGN_COMMIT" in os.environ:
+        return os.environ["KGALIGN_COMMIT"]
     found = _git("rev-parse", "--short=12", "HEAD")
     return found + ("-dirty" if _git("status", "--porcelain", "--", "kgalign", "benchmarks/*.py") else "")
 
@@ -73,7 +77,10 @@ def hardware() -> str:
 
 
 def _git(*arguments: str) -> str:
-    return subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True).stdout.strip()
+    try:
+        return subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True).stdout.strip()
+    except FileNotFoundError:
+        return ""
 
 
 def _lines_of(path: str) -> list[str]:

@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from kgalign.data import Alignment, AlignmentTask, Candidates
 from kgalign.decode import decoder_options, make_decoder
 from kgalign.errors import OptionError
 from kgalign.evaluate import evaluate
-from kgalign.models import make_model, model_options
+from kgalign.models import MODELS, make_model, model_options
 from kgalign.relations import RelationMatch, relation_matches
 
 
@@ -68,6 +69,8 @@ def align(
     everyone: bool = True,
     held_out: float = 0.1,
     options: Mapping[str, Any] | None = None,
+    load: str | Path | None = None,
+    save: str | Path | None = None,
     seed: int = 0,
     bootstrap: int = 0,
     on_round: Callable[[Round], None] | None = None,
@@ -75,8 +78,9 @@ def align(
     """Fits a model, decides easy-to-hard and jointly, and measures the result where gold links are given.
 
     everyone    easy pairs are looked for among all entities, also those that are not asked, see coordinate
-    held_out    share of the seeds that shows how many easy pairs are right, see coordinate
+    held_out    share of the seeds that shows how many easy pairs are right, see coordinate; not of a model that has learnt from them
     options     of the model and of the decoder, by name
+    load, save  a folder with a trained model to use again, and one to keep the trained model in; for models that train
     """
     given = {"seed": seed, **(options or {})}
     if task.protocol == "closed" and "fill" in decoder_options(decoder):
@@ -90,8 +94,11 @@ def align(
         if on_round:
             on_round(turn)
 
+    check_storable(model, load, save)
     started = time.perf_counter()
-    fitted = unfitted.fit(task)
+    fitted = MODELS[model].load(load, **model_given) if load is not None else unfitted.fit(task)
+    if save is not None:
+        fitted.save(save)
     fit_done = time.perf_counter()
     rounds = max_rounds if easy_to_hard else 0
     alignment = coordinate(
@@ -102,7 +109,7 @@ def align(
         min_new=min_new,
         max_rounds=rounds,
         everyone=everyone,
-        held_out=held_out,
+        held_out=held_out if fitted is unfitted else 0.0,
         on_round=remember,
     )
     seconds = {"fit": fit_done - started, "coordinate": time.perf_counter() - fit_done}
@@ -113,7 +120,8 @@ def align(
         metrics = evaluate(alignment, gold, protocol=task.protocol, candidates=candidates, bootstrap=bootstrap, seed=seed)
     used = {
         "model": model,
-        "model_options": {**model_options(model), **model_given},
+        "model_options": {name: getattr(fitted, name) for name in model_options(model)},
+        **({"load": str(load)} if load is not None else {}),
         "temperature": candidates.temperature,
         "decoder": decoder,
         "decoder_options": {**decoder_options(decoder), **decoder_given},
@@ -126,6 +134,13 @@ def align(
         "seed": seed,
     }
     return Run(task, alignment, candidates, metrics, used, seconds, relations=relation_matches(task, alignment))
+
+
+def check_storable(model: str, load: str | Path | None, save: str | Path | None) -> None:
+    """Refuses to load or save a model that does not train."""
+    if (load is not None or save is not None) and not hasattr(MODELS[model], "load"):
+        able = ", ".join(name for name, kind in MODELS.items() if hasattr(kind, "load"))
+        raise OptionError(f"the model {model} does not train, so there is nothing to load or save: expected one of {able}")
 
 
 def peak_mb() -> int:

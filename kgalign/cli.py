@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import sys
 import time
 from collections.abc import Iterator, Mapping
@@ -19,14 +20,14 @@ from rich.console import Console
 from rich.table import Table
 
 from kgalign import __version__
-from kgalign.align import Run, align, sort_options
+from kgalign.align import Run, align, check_storable, sort_options
 from kgalign.coordinate import Round, check_options
 from kgalign.data import Alignment, AlignmentTask, KnowledgeGraph
 from kgalign.datasets import PAIRS
 from kgalign.datasets import demo as read_demo
 from kgalign.datasets.download import LIGHTEA, download_dbp15k
 from kgalign.decode import ALIASES, DECODERS, decoder_options, make_decoder
-from kgalign.errors import KgalignError, OptionError
+from kgalign.errors import DataError, KgalignError, OptionError
 from kgalign.evaluate import evaluate as measure
 from kgalign.models import MODELS, make_model, model_options
 from kgalign.readers import read
@@ -119,6 +120,8 @@ def align_command(
     ] = 0.3,
     fold_number: Annotated[int, typer.Option("--fold", help="which fold of an OpenEA folder")] = 1,
     settings: Settings = None,
+    load: Annotated[Path | None, typer.Option(help="use the trained model in this folder")] = None,
+    save: Annotated[Path | None, typer.Option(help="keep the trained model in this folder")] = None,
     seed: Seed = 0,
     bootstrap: Annotated[int, typer.Option(min=0, help="draws for confidence intervals, 0: none")] = 0,
     as_json: AsJson = False,
@@ -127,6 +130,9 @@ def align_command(
     check_free(output)
     options = _parse_settings(settings, {**decoder_options(decoder), **model_options(model)})
     _check_before_reading(model, decoder, options, alpha, min_new, max_rounds)
+    check_storable(model, load, save)
+    if load is not None and not load.is_dir():
+        raise DataError(f"{load}: no such folder; expected one that --save has written")
     began = time.perf_counter()
     with _working("reading"):
         task, gold_links = read(
@@ -154,6 +160,8 @@ def align_command(
             max_rounds=max_rounds,
             everyone=everyone,
             options=options,
+            load=load,
+            save=save,
             seed=seed,
             bootstrap=bootstrap,
             on_round=_show_round,
@@ -263,6 +271,7 @@ def start(context: typer.Context, version: Annotated[bool, typer.Option("--versi
 
 def main() -> None:
     """Runs the command line; a user's mistake is one line on stderr and exit 2."""
+    _show_log()
     try:
         status = app(standalone_mode=False)
         if status == INTERRUPTED:
@@ -362,6 +371,14 @@ def _show_round(turn: Round) -> None:
         f"round {summary['round']}: {summary['easy']} easy pairs ({summary['new']} new{sure}), "
         f"{summary['changed']} changed their mind, {summary['seconds']:.1f} s" + (f"; {turn.stopped}" if turn.stopped else "")
     )
+
+
+def _show_log() -> None:
+    """What a model tells while it trains goes to stderr, line by line."""
+    handler = logging.Handler()
+    handler.emit = lambda record: console.print(record.getMessage())  # type: ignore[method-assign]
+    logging.getLogger("kgalign").addHandler(handler)
+    logging.getLogger("kgalign").setLevel(logging.INFO)
 
 
 def _show_table(rows: Mapping[str, Mapping[str, Any]], protocol: str, out: Console) -> None:

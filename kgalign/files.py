@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import bz2
+import gzip
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
-
-import pyarrow as pa
+from typing import Any
 
 from kgalign.errors import DataError
 
@@ -24,9 +26,9 @@ def open_lines(path: str | Path) -> Iterator[tuple[int, str]]:
     if not path.is_file():
         raise DataError(f"{path}: no such file")
     try:
-        with pa.input_stream(str(path), compression=COMPRESSIONS.get(path.suffix)) as stream:
+        with _open(path) as stream:
             yield from _decoded(path, stream)
-    except OSError as error:
+    except (OSError, EOFError, zlib.error) as error:
         kind = COMPRESSIONS.get(path.suffix, "readable")
         raise DataError(f"{path}: expected a whole {kind} file, but reading it failed ({error})") from None
 
@@ -40,7 +42,20 @@ def read_rows(path: str | Path, columns: int) -> Iterator[tuple[int, list[str]]]
         yield number, fields
 
 
-def _decoded(path: Path, stream: pa.NativeFile, block: int = 1 << 24) -> Iterator[tuple[int, str]]:
+def _open(path: Path) -> Any:
+    """The bytes of a file, decompressed."""
+    if path.suffix == ".gz":
+        return gzip.open(path)
+    if path.suffix == ".bz2":
+        return bz2.open(path)
+    if path.suffix == ".zst":
+        import pyarrow as pa  # only where it is needed: plain files are read without it
+
+        return pa.input_stream(str(path), compression="zstd")
+    return path.open("rb")
+
+
+def _decoded(path: Path, stream: Any, block: int = 1 << 24) -> Iterator[tuple[int, str]]:
     """Numbered lines out of blocks of bytes. Only a line feed ends a line: names may hold any other separator."""
     number, rest = 0, b""
     while True:

@@ -35,16 +35,20 @@ def ngram_vectors(
     """Unit TF-IDF vectors of the character n-grams (1 to `longest`, 3 at most) within words, for both sides over one vocabulary."""
     if longest not in (1, 2, 3):
         raise OptionError(f"longest n-gram {longest}: expected 1, 2 or 3")
-    keys, owners = _ngrams([fold(name) for name in (*source_names, *target_names)], longest)
-    _, features = np.unique(keys, return_inverse=True)
-    count = len(source_names) + len(target_names)
-    shape = (count, int(features.max(initial=0)) + 1)
+    vectors, _ = weighted_ngrams([*source_names, *target_names], longest)
+    return vectors[: len(source_names)], vectors[len(source_names) :]
+
+
+def weighted_ngrams(names: Sequence[str], longest: int = 3) -> tuple[sparse.csr_array, Ints]:
+    """Unit TF-IDF vectors (n, f) of the n-grams of each name, and the number (f,) that stands for each n-gram everywhere."""
+    keys, owners = _ngrams([fold(name) for name in names], longest)
+    vocabulary, features = np.unique(keys, return_inverse=True)
+    shape = (len(names), max(1, len(vocabulary)))
     counts = sparse.csr_array((np.ones(len(owners), np.float32), (owners, features)), shape=shape)
     documents = np.bincount(counts.indices, minlength=counts.shape[1])
-    rarity = np.log((1 + count) / (1 + documents)) + 1
+    rarity = np.log((1 + len(names)) / (1 + documents)) + 1
     counts.data = ((1 + np.log(counts.data)) * rarity[counts.indices]).astype(np.float32)
-    vectors = unit_rows(counts)
-    return vectors[: len(source_names)], vectors[len(source_names) :]
+    return unit_rows(counts), vocabulary
 
 
 def word_vectors(source_names: Sequence[str], target_names: Sequence[str], path: str | Path) -> tuple[Floats, Floats]:

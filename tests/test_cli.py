@@ -102,6 +102,12 @@ def test_nothing_found_is_exit_one_with_a_hint(tmp_path):
         (["align", "left.tsv", "right.tsv", "--alpha", "1.5"], "alpha=1.5: expected a probability between 0 and 1"),
         (["align", "left.tsv", "right.tsv", "--decoder", "best"], "unknown decoder 'best': expected one of greedy"),
         (["align", "left.tsv", "right.tsv", "--model", "best"], "unknown model 'best': expected one of"),
+        (
+            ["align", "left.tsv", "right.tsv", "--load", "there"],
+            "the model fast does not train, so there is nothing to load or save",
+        ),
+        (["align", "left.tsv", "right.tsv", "--model", "gm", "--load", "there"], "there: no such folder; expected one that --save"),
+        (["align", "left.tsv", "right.tsv", "--model", "gm"], "the model gm learns from seeds, but there are 0"),
         (["align", "left.tsv", "right.tsv", "--set", "size=3"], "--set size=3: expected NAME=VALUE with one of the names"),
         (["align", "left.tsv", "right.tsv", "--set", "k=many"], "--set k=many: expected a value like 20"),
         (["align", "left.tsv", "right.tsv", "--protocol", "shut"], "shut"),

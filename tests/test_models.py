@@ -15,9 +15,12 @@ def pair():
     return demo("fr_en")
 
 
+SMALL = {"gm": {"size": 16, "ngrams": 128, "negatives": 4, "k": 8, "nodes": 12, "epochs": 2, "perspectives": 3}}  # for speed
+
+
 @pytest.fixture(scope="module", params=MODELS)
 def fitted(request, pair):
-    return make_model(request.param).fit(pair[0])
+    return make_model(request.param, **SMALL.get(request.param, {})).fit(pair[0])
 
 
 def test_it_predicts_only_from_the_pool(fitted, pair):
@@ -104,7 +107,7 @@ def test_names_take_word_vectors(pair, tmp_path):
 
 
 def test_unknown_models_and_options_are_refused():
-    with pytest.raises(OptionError, match="unknown model 'magic': expected one of fast, names"):
+    with pytest.raises(OptionError, match="unknown model 'magic': expected one of fast, gm, names"):
         make_model("magic")
     with pytest.raises(OptionError, match="no option 'size': expected one of k"):
         make_model("names", size=3)

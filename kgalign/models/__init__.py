@@ -11,6 +11,7 @@ from typing import Any, Protocol, Self
 from kgalign.data import Alignment, AlignmentTask, Candidates
 from kgalign.errors import OptionError
 from kgalign.models.fast import Fast
+from kgalign.models.gm import GraphMatching
 from kgalign.models.names import Names
 
 
@@ -27,6 +28,7 @@ class Model(Protocol):
 
 MODELS: dict[str, type[Any]] = {
     "fast": Fast,
+    "gm": GraphMatching,
     "names": Names,
 }
 
@@ -44,4 +46,4 @@ def model_options(name: str) -> dict[str, Any]:
     """The options of a model and their defaults."""
     if name not in MODELS:
         raise OptionError(f"unknown model {name!r}: expected one of {', '.join(MODELS)}")
-    return {option.name: option.default for option in fields(MODELS[name])}
+    return {option.name: option.default for option in fields(MODELS[name]) if option.init}

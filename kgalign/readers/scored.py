@@ -7,8 +7,6 @@ from typing import Literal
 from zipfile import BadZipFile
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet
 
 from kgalign.data import Alignment, AlignmentTask, Candidates, KnowledgeGraph
 from kgalign.errors import DataError
@@ -69,6 +67,9 @@ def read_alignments(path: Path, gold_path: Path) -> tuple[Alignment, Alignment]:
 def _score_column(path: Path) -> int | None:
     """Where a table with a header has its score."""
     if path.suffix == ".parquet" and path.is_file():
+        import pyarrow as pa
+        import pyarrow.parquet
+
         try:
             header = pa.parquet.read_schema(path).names
         except pa.ArrowException as error:

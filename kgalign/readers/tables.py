@@ -5,10 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-import pyarrow as pa
-import pyarrow.csv
-import pyarrow.parquet
-
 from kgalign.data import KnowledgeGraph
 from kgalign.errors import DataError
 from kgalign.files import COMPRESSIONS, find_file, read_rows
@@ -70,6 +66,10 @@ def _read_graph(path: Path) -> tuple[KnowledgeGraph, dict[str, int]]:
 
 def _read_columns(path: Path, ending: str, columns: int) -> Iterator[tuple[int, list[str]]]:
     """The first columns of a CSV or Parquet file, row by row. The rows of a Parquet file are numbered from 2: it has its header apart."""
+    import pyarrow as pa
+    import pyarrow.csv
+    import pyarrow.parquet
+
     try:
         if ending == ".parquet":
             table = pa.parquet.read_table(path)

@@ -9,8 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet
 
 from kgalign.data import AlignmentTask, Candidates
 from kgalign.errors import OptionError
@@ -63,6 +61,9 @@ def _is_run(folder: Path) -> bool:
 
 def _write_candidates(candidates: Candidates, task: AlignmentTask, path: Path) -> None:
     """One row a candidate pair, best first for each source."""
+    import pyarrow as pa
+    import pyarrow.parquet
+
     rows, slots = candidates.edges()
     sources, targets = candidates.queries[rows], candidates.targets[rows, slots]
     table = {
@@ -74,8 +75,10 @@ def _write_candidates(candidates: Candidates, task: AlignmentTask, path: Path) -
     pa.parquet.write_table(pa.table(table), path, compression="zstd")
 
 
-def _strings(entities: Any, ids: Any) -> pa.Array:
+def _strings(entities: Any, ids: Any) -> Any:
     """The entities of those ids, each stored once."""
+    import pyarrow as pa
+
     used, where = np.unique(ids, return_inverse=True)
     return pa.DictionaryArray.from_arrays(pa.array(where, pa.int32()), pa.array([entities[i] for i in used.tolist()], pa.string()))
 

@@ -110,6 +110,7 @@ def align(
         max_rounds=rounds,
         everyone=everyone,
         held_out=held_out if fitted is unfitted else 0.0,
+        seed=seed,
         on_round=remember,
     )
     seconds = {"fit": fit_done - started, "coordinate": time.perf_counter() - fit_done}

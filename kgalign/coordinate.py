@@ -62,6 +62,7 @@ def coordinate(
     freeze: bool = False,
     everyone: bool = False,
     held_out: float = 0.0,
+    seed: int = 0,
     on_round: Callable[[Round], None] | None = None,
 ) -> Alignment:
     """The alignment of the queries that a fitted model, Easy-to-Hard and a decoder come to together.
@@ -77,9 +78,10 @@ def coordinate(
     held_out    the share of the seeds that is asked instead of told at first: they show how many of the easy pairs are right, a round
                 whose new ones are wrong more often than right is the last, and they tell what the scores mean as probabilities.
                 Then the same begins once more with all seeds told
+    seed        draws those that are held out
     """
     check_options(alpha, min_new, max_rounds, held_out)
-    wide, check = _asking_more(task, everyone, held_out) if max_rounds else (task, Alignment.empty())
+    wide, check = _asking_more(task, everyone, held_out, seed) if max_rounds else (task, Alignment.empty())
     easy = evidence = answer = Alignment.empty()
     ever_easy = np.empty(0, np.int64)
     meaning: tuple[float, float] | None = None
@@ -161,7 +163,7 @@ def easy_pairs(candidates: Candidates, alpha: float) -> Alignment:
     return Alignment(np.column_stack([candidates.queries[rows], targets]), np.clip(values, 0, 1))
 
 
-def _asking_more(task: AlignmentTask, everyone: bool, held_out: float) -> tuple[AlignmentTask, Alignment]:
+def _asking_more(task: AlignmentTask, everyone: bool, held_out: float, seed: int) -> tuple[AlignmentTask, Alignment]:
     """The task in which all that has no seed is asked and on offer, if wanted, and some of the seeds too; and those seeds."""
     if everyone:
         queries = np.setdiff1d(np.arange(len(task.source.entities)), task.seeds.sources)
@@ -170,7 +172,7 @@ def _asking_more(task: AlignmentTask, everyone: bool, held_out: float) -> tuple[
             task = replace(task, queries=queries, pool=pool, protocol="open")
     if held_out * len(task.seeds) < MIN_HELD_OUT:
         return task, Alignment.empty()
-    return hold_out(task, held_out)
+    return hold_out(task, held_out, seed)
 
 
 def _with_easy(easy: Alignment, answer: Alignment, candidates: Candidates, decode: Decoder, freeze: bool) -> Alignment:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 from scipy import sparse
@@ -12,7 +12,7 @@ from scipy.optimize import minimize
 
 from kgalign.data import Alignment, AlignmentTask, Candidates, Floats, Ints, KnowledgeGraph
 from kgalign.decode import balance
-from kgalign.errors import check_at_least
+from kgalign.errors import OptionError, check_at_least
 from kgalign.models.names import name_vectors
 from kgalign.relations import both_ways, match_relations
 from kgalign.search import Vectors, find_candidates, pack, pair_products, unique_pairs
@@ -21,6 +21,7 @@ from kgalign.text import unit_rows, word_vectors
 Evidence = dict[str, tuple[Vectors, Vectors]]  # unit vectors of all entities of either side, by kind of evidence
 
 DEFAULT_WEIGHTS = {"names": 16.0, "words": 6.0, "relations": 9.0, "neighbours": 5.0, "two hops": 5.0}
+GRAPH_KINDS = ("relations", "neighbours", "two hops")
 MIN_SEEDS = 100  # fewer do not teach weights
 MIN_RELATION_MATCH = 0.05
 HUB = 50  # two steps over an entity with more known neighbours than this lead anywhere
@@ -48,15 +49,17 @@ class Fast:
     effort          how far the search for candidates goes, see find_candidates
     iterations      rounds of the competition
     training_links  seeds that weights are learnt from, at most
+    weighs_doubt    whether pairs that may be right are evidence too, or easy ones alone
+    without         kinds of graph evidence to leave out, comma between them: to see what each is worth
     """
-
-    weighs_doubt: ClassVar[bool] = True
 
     k: int = 20
     word_vectors: str | None = None
     effort: int = 20_000
     iterations: int = 20
     training_links: int = 1000
+    weighs_doubt: bool = True
+    without: str = ""
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -67,13 +70,16 @@ class Fast:
             training_links=(self.training_links, 1),
             seed=(self.seed, 0),
         )
+        for kind in filter(None, self.without.split(",")):
+            if kind not in GRAPH_KINDS:
+                raise OptionError(f"without={self.without}: expected some of {','.join(GRAPH_KINDS)}")
 
     def fit(self, task: AlignmentTask) -> Self:
         return self
 
     def predict(self, task: AlignmentTask, known: Alignment) -> Candidates:
-        by_name, by_graph = name_evidence(task, self.word_vectors), graph_evidence(task, known)
-        evidence = by_name | by_graph
+        by_graph = {kind: sides for kind, sides in graph_evidence(task, known).items() if kind not in self.without.split(",")}
+        evidence = name_evidence(task, self.word_vectors) | by_graph
         weights = self._learn_weights(task, evidence, by_graph)
         rows, targets = self._pairs(task, by_graph, training=False)
         scores = np.zeros(len(rows), np.float32)

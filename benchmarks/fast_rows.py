@@ -49,9 +49,14 @@ def ablation(pair: str, seed: int) -> None:
     }
     for system, (how, options) in rows.items():
         in_own_process(measure, "ablation", system, pair, "closed", seed, None, how, options)
-    for system, (how, options) in rows.items():
-        if "names" not in system and "two hops" not in system:
-            in_own_process(measure, "ablation", f"{system}; no names", pair, "closed", seed, without_names, how, options)
+    for system in (
+        "+ joint",
+        "+ easy-to-hard, easy pairs only",
+        "everything without matched relations",
+        "everything without two hops",
+    ):
+        how, options = rows[system]
+        in_own_process(measure, "ablation", f"no names: {system}", pair, "closed", seed, without_names, how, options)
 
 
 def measure(

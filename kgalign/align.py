@@ -83,8 +83,10 @@ def align(
     load, save  a folder with a trained model to use again, and one to keep the trained model in; for models that train
     """
     given = {"seed": seed, **(options or {})}
-    if task.protocol == "closed" and "fill" in decoder_options(decoder):
-        given = {"fill": True, **given}  # everybody has a counterpart: nobody is left alone
+    if "unmatched" in decoder_options(
+        decoder
+    ):  # closed: everybody has a counterpart, nobody is left alone; open: better alone than wrong
+        given = {**({"fill": True} if task.protocol == "closed" else {"unmatched": 0.3}), **given}
     model_given, decoder_given = sort_options(model, decoder, given)
     unfitted, decode = make_model(model, **model_given), make_decoder(decoder, **decoder_given)
     last: list[Round] = []

@@ -20,11 +20,11 @@ from kgalign.text import unit_rows, word_vectors
 
 Evidence = dict[str, tuple[Vectors, Vectors]]  # unit vectors of all entities of either side, by kind of evidence
 
-DEFAULT_WEIGHTS = {"names": 16.0, "words": 6.0, "relations": 9.0, "neighbours": 5.0, "two hops": 5.0}
+DEFAULT_WEIGHTS = {"names": 12.0, "words": 6.0, "relations": 10.0, "neighbours": 9.0, "two hops": 5.0}
 GRAPH_KINDS = ("relations", "neighbours", "two hops")
 MIN_SEEDS = 100  # fewer do not teach weights
 MIN_RELATION_MATCH = 0.05
-HUB = 50  # two steps over an entity with more known neighbours than this lead anywhere
+MOST_TWO_HOPS = 64  # features for each entity, on average
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Fast:
     relations       which known pair is reached by which relation, in which direction; relations of the source are read as the
                     relations of the target that they match, and count for as much as they match
     neighbours      which known pairs are neighbours, by whatever relation
-    two hops        which seeds are neighbours of neighbours; only in the first look, in which little else is known
+    two hops        which known pairs are neighbours of neighbours
 
     A known pair counts for as much as it is probable, and a rare feature for more than a frequent one. Weights are learnt on the seeds,
     so that the softmax over a row means what it says; without seeds, defaults stand in. Then sources compete for targets (Sinkhorn), and
@@ -150,7 +150,7 @@ def name_evidence(task: AlignmentTask, vectors: str | None = None) -> Evidence:
 
 
 def graph_evidence(task: AlignmentTask, known: Alignment) -> Evidence:
-    """Known pairs around each entity: by relation, by neighbourhood, and where seeds are all that is known, two steps away.
+    """Known pairs around each entity: by relation, by neighbourhood, and two steps away.
 
     Features are entities of the target: one's own neighbours there, and on the source side what one's neighbours are known as.
     """
@@ -162,10 +162,9 @@ def graph_evidence(task: AlignmentTask, known: Alignment) -> Evidence:
     matches = match_relations(task, known.where(known.scores > 0.5))
     near = _adjacency(task.source) @ shared, _adjacency(task.target) @ itself
     evidence = {"relations": _weighted(*_relation_features(task, shared, matches)), "neighbours": _weighted(*near)}
-    if np.isin(known.keys, task.seeds.keys).all():
-        evidence["two hops"] = _weighted(
-            _two_hops(_adjacency(task.source), near[0], shared), _two_hops(_adjacency(task.target), near[1], itself)
-        )
+    evidence["two hops"] = _weighted(
+        _two_hops(_adjacency(task.source), near[0], shared), _two_hops(_adjacency(task.target), near[1], itself)
+    )
     return evidence
 
 
@@ -218,10 +217,16 @@ def _adjacency(graph: KnowledgeGraph) -> sparse.csr_array:
 
 
 def _two_hops(adjacency: sparse.csr_array, near: sparse.csr_array, own: sparse.csr_array) -> sparse.csr_array:
-    """The mean of what is near one's neighbours, without one's own pair: two steps lead back to where one started."""
-    passable = sparse.diags_array((np.diff(near.indptr) <= HUB).astype(np.float32))
-    degrees = np.maximum(np.diff(adjacency.indptr), 1).astype(np.float32)
-    features = sparse.csr_array(sparse.diags_array(1 / degrees) @ adjacency @ (passable @ near))
+    """The mean of what is near one's neighbours, without one's own pair: two steps lead back to where one started.
+
+    Hubs lead anywhere, and to so much that memory would not hold it: those with the fewest neighbours go first, as far as it lasts.
+    """
+    degrees, reach = np.diff(adjacency.indptr), np.diff(near.indptr)
+    order = np.argsort(reach, kind="stable")
+    passable = np.zeros(len(reach), np.float32)
+    passable[order] = np.cumsum(degrees[order].astype(np.int64) * reach[order]) <= MOST_TWO_HOPS * len(reach)
+    mean = sparse.diags_array(1 / np.maximum(degrees, 1).astype(np.float32))
+    features = sparse.csr_array(mean @ adjacency @ (sparse.diags_array(passable) @ near))
     features = sparse.csr_array(features - features.multiply(own > 0))
     features.eliminate_zeros()
     return features

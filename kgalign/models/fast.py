@@ -46,7 +46,7 @@ class Fast:
 
     k               candidates for each query by name, and as many by the graph; targets that have it among their k best come on top
     word_vectors    a GloVe or word2vec text file
-    effort          how far the search for candidates goes, see find_candidates
+    effort          how far the search for candidates by name goes, see find_candidates; by the graph a quarter of it, but in every round
     iterations      rounds of the competition
     training_links  seeds that weights are learnt from, at most
     weighs_doubt    whether pairs that may be right are evidence too, or easy ones alone
@@ -111,17 +111,17 @@ class Fast:
                 )
                 for side in (0, 1)
             )
-            found.append(self._search(task, source, target, training))
+            found.append(self._search(task, source, target, training, self.effort // 4))  # in every round, so it must be quick
         rows, targets = (np.concatenate(part) for part in zip(*found, strict=True))
         return unique_pairs(rows, targets, self.training_links if training else len(task.queries))
 
-    def _search(self, task: AlignmentTask, source: Vectors, target: Vectors, training: bool) -> tuple[Ints, Ints]:
+    def _search(self, task: AlignmentTask, source: Vectors, target: Vectors, training: bool, effort: int) -> tuple[Ints, Ints]:
         queries, pool = task.queries, task.pool
         if training:
             queries = _training_links(task, self.training_links, self.seed).sources
             pool = np.union1d(task.pool, task.seeds.targets)
         candidates = find_candidates(
-            source, target, queries, pool, self.k, both_directions=not training, effort=self.effort, seed=self.seed
+            source, target, queries, pool, self.k, both_directions=not training, effort=max(1, effort), seed=self.seed
         )
         rows, slots = candidates.edges()
         return rows, candidates.targets[rows, slots]
@@ -130,7 +130,7 @@ class Fast:
 @lru_cache(maxsize=4)
 def _pairs_by_name(task: AlignmentTask, model: Fast, training: bool) -> tuple[Ints, Ints]:
     """Remembered: names do not change from round to round."""
-    found = [model._search(task, *sides, training) for sides in name_evidence(task, model.word_vectors).values()]
+    found = [model._search(task, *sides, training, model.effort) for sides in name_evidence(task, model.word_vectors).values()]
     rows, targets = (np.concatenate(part) for part in zip(*found, strict=True))
     return rows, targets
 

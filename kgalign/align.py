@@ -83,9 +83,8 @@ def align(
     load, save  a folder with a trained model to use again, and one to keep the trained model in; for models that train
     """
     given = {"seed": seed, **(options or {})}
-    if "unmatched" in decoder_options(
-        decoder
-    ):  # closed: everybody has a counterpart, nobody is left alone; open: better alone than wrong
+    # Closed: everybody has a counterpart, so nobody is left alone. Open: better alone than wrong.
+    if "unmatched" in decoder_options(decoder):
         given = {**({"fill": True} if task.protocol == "closed" else {"unmatched": 0.3}), **given}
     model_given, decoder_given = sort_options(model, decoder, given)
     unfitted, decode = make_model(model, **model_given), make_decoder(decoder, **decoder_given)
@@ -103,6 +102,7 @@ def align(
         fitted.save(save)
     fit_done = time.perf_counter()
     rounds = max_rounds if easy_to_hard else 0
+    held_out = held_out if fitted is unfitted and rounds else 0.0
     alignment = coordinate(
         fitted,
         task,
@@ -111,7 +111,7 @@ def align(
         min_new=min_new,
         max_rounds=rounds,
         everyone=everyone,
-        held_out=held_out if fitted is unfitted else 0.0,
+        held_out=held_out,
         seed=seed,
         on_round=remember,
     )

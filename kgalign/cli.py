@@ -362,14 +362,13 @@ def _working(what: str) -> Iterator[None]:
 
 
 def _show_round(turn: Round) -> None:
-    summary = turn.summary()
-    if summary["stopped"] == "plain decoding":
+    if turn.stopped == "plain decoding":
         return
     right, checked = turn.held_out
     sure = f", {right} of {checked} right among held-out seeds" if checked else ""
     console.print(
-        f"round {summary['round']}: {summary['easy']} easy pairs ({summary['new']} new{sure}), "
-        f"{summary['changed']} changed their mind, {summary['seconds']:.1f} s" + (f"; {turn.stopped}" if turn.stopped else "")
+        f"round {turn.number}, {turn.asked:,} asked: {len(turn.easy):,} easy pairs ({turn.new:,} never seen before{sure}), "
+        f"{turn.changed:,} changed their mind, {turn.seconds:.1f} s" + (f"; enough: {turn.stopped}" if turn.stopped else "")
     )
 
 

@@ -25,6 +25,7 @@ class Round:
     """One look of the model at everything known so far, and what was decided from it."""
 
     number: int
+    asked: int  # sources
     candidates: Candidates
     alignment: Alignment  # every decision as it stands after this round
     easy: Alignment  # the decisions that count as known in the next round
@@ -39,6 +40,7 @@ class Round:
         """What rounds.jsonl says about it."""
         return {
             "round": self.number,
+            "asked": self.asked,
             "easy": len(self.easy),
             "new": self.new,
             "mean_probability": round(float(self.easy.scores.mean()), 4) if len(self.easy) else None,
@@ -68,7 +70,8 @@ def coordinate(
     """The alignment of the queries that a fitted model, Easy-to-Hard and a decoder come to together.
 
     In each round the model sees the seeds and the easy pairs found so far. Easy is a pair that the decoder chose, with a probability
-    above alpha, in which each is the other's best. A model that weighs doubt sees the doubtful pairs too, each with its probability.
+    above alpha, in which each is the other's best. A model that weighs doubt sees every pair that may be right instead, with the mean of
+    the probabilities that it gave them in the last two rounds.
 
     min_new     fewer new easy pairs than this in a round end it (the paper's K), or than one in a thousand of those asked
     max_rounds  how often easy pairs are fed back at most; 0 is plain decoding
@@ -101,22 +104,24 @@ def coordinate(
                     found = kept + _apart(found, kept)
                 answer = _with_easy(found, answer, candidates, decode, freeze)
             fresh = found.where(~np.isin(found.keys, ever_easy))
+            least = max(min_new, len(asked.queries) // 1000)
             checked, fresh_checked = (_right_and_all(pairs, check) for pairs in (found, fresh))
             if max_rounds == 0:
                 stopped = "plain decoding"
             elif rounds == max_rounds:
                 stopped = f"{max_rounds} rounds done"
-            elif len(fresh) < max(min_new, len(asked.queries) // 1000):
-                stopped = f"{len(fresh)} new easy pairs, fewer than {max(min_new, len(asked.queries) // 1000)}"
+            elif len(fresh) < least:
+                stopped = f"{len(fresh)} new easy pairs, fewer than {least}"
             elif fresh_checked[1] >= MIN_NEW_HELD_OUT and fresh_checked[0] < fresh_checked[1] / 2:
                 stopped = f"{fresh_checked[0]} of {fresh_checked[1]} new easy pairs of held-out seeds are right"
             turn = Round(
                 number=len(history) + 1,
+                asked=len(asked.queries),
                 candidates=candidates,
                 alignment=answer,
                 easy=found,
                 new=len(fresh),
-                changed=_changed(before, answer) if history else 0,
+                changed=_changed(before.where(np.isin(before.sources, asked.queries)), answer) if history else 0,
                 held_out=checked,
                 new_held_out=fresh_checked,
                 seconds=time.perf_counter() - began,
@@ -157,7 +162,7 @@ def easy_pairs(candidates: Candidates, alpha: float) -> Alignment:
     first[1:] = targets[1:] != targets[:-1]
     contested = np.zeros(len(targets), bool)
     contested[:-1] = ~first[1:] & (values[1:] == values[:-1])
-    sure = first & ~contested & (values >= probabilities[rows].max(axis=1, initial=0))
+    sure = first & ~contested & (values >= probabilities.max(axis=1, initial=0)[rows])
     sure &= np.bincount(rows[sure], minlength=len(candidates))[rows] == 1  # with an alpha below 0.5 a row can be torn between two
     rows, targets, values = rows[sure], targets[sure], values[sure]
     return Alignment(np.column_stack([candidates.queries[rows], targets]), np.clip(values, 0, 1))
@@ -187,11 +192,13 @@ def _with_easy(easy: Alignment, answer: Alignment, candidates: Candidates, decod
 
 
 def _doubtful_pairs(candidates: Candidates) -> Alignment:
-    """Every pair that may be right, with its probability."""
+    """Every pair that may be right, with its probability; what is claimed by several is shared among them."""
     probabilities = candidates.probabilities()
     rows, slots = np.nonzero(probabilities > LEAST_DOUBTFUL)
-    pairs = np.column_stack([candidates.queries[rows], candidates.targets[rows, slots]])
-    return Alignment(pairs, np.clip(probabilities[rows, slots], 0, 1))
+    targets, values = candidates.targets[rows, slots], probabilities[rows, slots]
+    if len(targets):
+        values = values / np.maximum(np.bincount(targets, values), 1)[targets]
+    return Alignment(np.column_stack([candidates.queries[rows], targets]), np.clip(values, 0, 1))
 
 
 def _mean(before: Alignment, now: Alignment) -> Alignment:
@@ -216,8 +223,8 @@ def _apart(found: Alignment, known: Alignment) -> Alignment:
 
 
 def _right_and_all(found: Alignment, check: Alignment) -> tuple[int, int]:
-    """Of the pairs whose source is one to check, how many are right, and how many there are."""
-    checked = found.where(np.isin(found.sources, check.sources))
+    """Of the pairs that touch an entity to check, how many are right, and how many there are."""
+    checked = found.where(np.isin(found.sources, check.sources) | np.isin(found.targets, check.targets))
     return int(np.isin(checked.keys, check.keys).sum()), len(checked)
 
 

@@ -30,7 +30,8 @@ def find_candidates(
 
     source, target      vectors of all entities, (n, d) and (m, d), both sparse or both dense
     effort              how many targets a query may meet, counted once for each feature that they share, rarest features first; what is
-                        common to too many is passed over, and its share of the product is missing. None: all, exactly
+                        common to too many is passed over, and its share of the product is missing. A query with nothing rarer meets
+                        that many of them, drawn at random. None: all, exactly
     memory_mb           what a block of dense similarities may take; sparse ones need a row a thread
     both_directions     a row also gets the targets that have it among their own k best, up to 4 k in all
     seed                shuffles what is exactly tied, so that no order of ids decides
@@ -199,8 +200,10 @@ def _sparse_top_k(indptr, indices, data, post_indptr, post_indices, post_data, m
                 feature, weight = indices[at], data[at]
                 first, last = post_indptr[feature], post_indptr[feature + 1]
                 spent += last - first
-                if spent > effort and count:
-                    break
+                if spent > effort:
+                    if count:
+                        break
+                    last = first + min(last - first, effort)
                 for post in range(first, last):
                     column = post_indices[post]
                     if sums[column] == 0:

@@ -4,9 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from kgalign import MODELS, Alignment, OptionError, coordinate, demo, evaluate, make_model
-from kgalign.models.fast import graph_evidence
+from kgalign.models.fast import _adjacency, _weighted, graph_evidence
 from kgalign.relations import match_relations
 
 
@@ -124,3 +125,18 @@ def test_doubtful_pairs_are_evidence_for_as_much_as_they_are_probable(pair):
         weights[probability] = (source @ target.T).toarray()
     right = tuple(task.seeds.pairs.T)
     assert weights[0.9][right].mean() > weights[0.1][right].mean() + 0.01
+
+
+def test_no_kind_of_evidence_disturbs_another(pair):
+    task, _ = pair
+    doubtful = Alignment(np.column_stack([task.seeds.sources, np.roll(task.seeds.targets, 1)]), np.full(len(task.seeds), 0.3))
+    known = task.seeds + doubtful
+    once, again = graph_evidence(task, known), graph_evidence(task, known)
+    for kind, sides in once.items():
+        for one, other in zip(sides, again[kind], strict=True):
+            assert (one != other).nnz == 0, kind
+    adjacency = _adjacency(task.source)
+    near = adjacency @ sparse.csr_array((known.scores.astype(np.float32), tuple(known.pairs.T)), shape=(adjacency.shape[0], 2000))
+    before = near.toarray()
+    _weighted(near, sparse.csr_array((3, 2000), dtype=np.float32))
+    np.testing.assert_array_equal(near.toarray(), before)

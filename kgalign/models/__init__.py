@@ -18,7 +18,8 @@ from kgalign.models.names import Names
 class Model(Protocol):
     """Scores candidates. `fit` learns from the seeds and returns the fitted model; `predict` changes nothing.
 
-    `known` holds the pairs that count as true by now: seeds and easy pairs. What a model does with them is its own affair.
+    `known` holds the pairs that count as true by now: seeds and easy pairs. What a model does with them is its own affair. One that has
+    `weighs_doubt` is given every pair that may be right, with its probability as the score; seeds have 1.
     """
 
     def fit(self, task: AlignmentTask) -> Self: ...

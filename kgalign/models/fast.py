@@ -38,11 +38,11 @@ class Fast:
     two hops        which known pairs are neighbours of neighbours
 
     A known pair counts for as much as it is probable, and a rare feature for more than a frequent one. Weights are learnt on the seeds,
-    so that the softmax over a row means what it says; without seeds, defaults stand in. Then sources compete for targets (Sinkhorn), and
-    what comes out are the probabilities.
+    so that the softmax over a row means what it says; with fewer than a hundred, defaults stand in. Then sources compete for targets
+    (Sinkhorn), and what comes out are the probabilities.
 
     Known pairs are all the graph evidence there is, and a pair is never evidence for itself. Without seeds the first known pairs are
-    those that names suggest; where names tell nothing, their weight goes to nothing.
+    those that names suggest; where names tell nothing, enough seeds take their weight away.
 
     k               candidates for each query by name, and as many by the graph; targets that have it among their k best come on top
     word_vectors    a GloVe or word2vec text file
@@ -127,7 +127,7 @@ class Fast:
         return rows, candidates.targets[rows, slots]
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=2)
 def _pairs_by_name(task: AlignmentTask, model: Fast, training: bool) -> tuple[Ints, Ints]:
     """Remembered: names do not change from round to round."""
     found = [model._search(task, *sides, training, model.effort) for sides in name_evidence(task, model.word_vectors).values()]
@@ -135,7 +135,7 @@ def _pairs_by_name(task: AlignmentTask, model: Fast, training: bool) -> tuple[In
     return rows, targets
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=2)
 def _training_links(task: AlignmentTask, count: int, seed: int) -> Alignment:
     drawn = np.random.default_rng(seed).permutation(len(task.seeds))[:count]
     return task.seeds.where(drawn[np.argsort(task.seeds.sources[drawn])])
@@ -219,7 +219,7 @@ def _adjacency(graph: KnowledgeGraph) -> sparse.csr_array:
 def _two_hops(adjacency: sparse.csr_array, near: sparse.csr_array, own: sparse.csr_array) -> sparse.csr_array:
     """The mean of what is near one's neighbours, without one's own pair: two steps lead back to where one started.
 
-    Hubs lead anywhere, and to so much that memory would not hold it: those with the fewest neighbours go first, as far as it lasts.
+    Hubs lead anywhere, and to so much that memory would not hold it: those with the least around them go first, as far as it lasts.
     """
     degrees, reach = np.diff(adjacency.indptr), np.diff(near.indptr)
     order = np.argsort(reach, kind="stable")
@@ -239,7 +239,10 @@ def _weighted(source: sparse.csr_array, target: sparse.csr_array) -> tuple[spars
     rarity = np.where(often > 0, rarity, 0).clip(0).astype(np.float32)
     weighted = []
     for side in (source, target):
-        matrix = sparse.csr_array((side.data * rarity[side.indices], side.indices, side.indptr), shape=side.shape)
+        values = side.data * rarity[side.indices]
+        matrix = sparse.csr_array(
+            (values, side.indices, side.indptr), shape=side.shape, copy=True
+        )  # else the side itself is sorted
         matrix.eliminate_zeros()
         matrix.sort_indices()
         weighted.append(unit_rows(matrix))

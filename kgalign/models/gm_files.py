@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
+from kgalign.data import Alignment
 from kgalign.errors import DataError, OptionError
 from kgalign.models.gm_network import GraphMatchingNetwork
 
@@ -48,7 +50,11 @@ class Progress:
 
 
 def write_checkpoint(
-    options: GraphMatching, network: GraphMatchingNetwork, optimiser: torch.optim.Optimizer, progress: Progress
+    options: GraphMatching,
+    seeds: Alignment,
+    network: GraphMatchingNetwork,
+    optimiser: torch.optim.Optimizer,
+    progress: Progress,
 ) -> None:
     """Keeps all that the next epoch depends on, where a folder for it was given."""
     if options.checkpoint is None:
@@ -58,6 +64,7 @@ def write_checkpoint(
     for name, parameter in network.named_parameters():
         tensors |= {f"adam.{name}.{part}": value for part, value in optimiser.state.get(parameter, {}).items()}
     notes = {"history": progress.history, "best_epoch": progress.best_epoch, "options": training_options(options)}
+    notes["seeds"] = _fingerprint(seeds)
     folder = Path(options.checkpoint)
     folder.mkdir(parents=True, exist_ok=True)
     draft = folder / f".{CHECKPOINT}"
@@ -65,8 +72,10 @@ def write_checkpoint(
     draft.replace(folder / CHECKPOINT)
 
 
-def read_checkpoint(options: GraphMatching, network: GraphMatchingNetwork, optimiser: torch.optim.Optimizer) -> Progress | None:
-    """Where an interrupted training of the same options stood, with the network and the optimiser put back there."""
+def read_checkpoint(
+    options: GraphMatching, seeds: Alignment, network: GraphMatchingNetwork, optimiser: torch.optim.Optimizer
+) -> Progress | None:
+    """Where an interrupted training of the same options on the same seeds stood, with the network and the optimiser put back there."""
     path = Path(options.checkpoint or "") / CHECKPOINT
     if options.checkpoint is None or not path.is_file():
         return None
@@ -77,6 +86,8 @@ def read_checkpoint(options: GraphMatching, network: GraphMatchingNetwork, optim
                 f"{path}: was trained with {name}={notes['options'].get(name)}, not {value}: "
                 "give the same options or another checkpoint folder"
             )
+    if notes.get("seeds") != _fingerprint(seeds):
+        raise OptionError(f"{path}: was trained on other seeds: give another checkpoint folder")
     device = next(network.parameters()).device
     _fill(path, network, {name.removeprefix("now."): tensor for name, tensor in tensors.items() if name.startswith("now.")})
     for name, parameter in network.named_parameters():
@@ -135,6 +146,10 @@ def _fill(path: Path, network: GraphMatchingNetwork, weights: Mapping[str, Tenso
         network.load_state_dict(weights)
     except RuntimeError as error:
         raise DataError(f"{path}: the weights do not fit these options and names: {str(error).splitlines()[-1].strip()}") from None
+
+
+def _fingerprint(seeds: Alignment) -> str:
+    return hashlib.sha256(seeds.pairs.tobytes()).hexdigest()
 
 
 def _copy(network: GraphMatchingNetwork) -> dict[str, Tensor]:

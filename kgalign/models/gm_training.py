@@ -48,7 +48,7 @@ def train(options: GraphMatching, task: AlignmentTask) -> Trained:
     network = make_network(options, vocabulary).to(device)
     scene = make_scene(options, asked, vocabulary, device)
     optimiser = torch.optim.Adam(network.parameters(), lr=options.learning_rate)
-    progress = read_checkpoint(options, network, optimiser) or Progress.start(network)
+    progress = read_checkpoint(options, asked.seeds, network, optimiser) or Progress.start(network)
     lists = _negative_lists(options, asked)
     dev_lists = dev_candidates(options, asked, dev)
     while len(progress.history) < options.epochs and not progress.stale(options.patience):
@@ -59,7 +59,7 @@ def train(options: GraphMatching, task: AlignmentTask) -> Trained:
         hits = _hits(rescored(Scorer(network, scene, options.scoring_batch(device)), dev_lists, evidence), dev)
         seconds = time.perf_counter() - began
         progress = progress.after(network, {"loss": loss, "dev_hits@1": hits, "seconds": seconds})
-        write_checkpoint(options, network, optimiser, progress)
+        write_checkpoint(options, asked.seeds, network, optimiser, progress)
         left = (options.epochs - epoch - 1) * np.mean([turn["seconds"] for turn in progress.history])
         log.info("epoch %d: loss %.4f, development hits@1 %.4f, at most %.0f s left", epoch + 1, loss, hits, left)
     network.load_state_dict(progress.best)
@@ -168,7 +168,9 @@ def _draw_negatives(lists: Ints, count: int, random: np.random.Generator) -> Int
     chances = -np.log(np.arange(1, lists.shape[1] + 1)) + random.gumbel(size=lists.shape)
     chances[lists < 0] = -np.inf
     chosen = np.argsort(-chances, axis=1)[:, :count]
-    return np.take_along_axis(lists, chosen, axis=1)
+    drawn = np.full((len(lists), count), -1, lists.dtype)
+    drawn[:, : chosen.shape[1]] = np.take_along_axis(lists, chosen, axis=1)
+    return drawn
 
 
 def _run_epoch(

@@ -19,6 +19,8 @@ bench: .venv/benchmarks
 	$(RUN)python -m benchmarks.table3
 	$(RUN)python -m benchmarks.name_rows
 	$(RUN)python -m benchmarks.fast_rows
+	$(RUN)python -m benchmarks.scale
+	$(RUN)python -m benchmarks.gm_rows
 	$(RUN)python -m benchmarks.pages
 
 .venv/installed: pyproject.toml constraints.txt

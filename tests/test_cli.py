@@ -44,7 +44,7 @@ def test_align_prints_machine_readable_figures(tmp_path):
     assert report["options"]["model_options"]["k"] == 5
     assert report["options"]["decoder_options"]["tau"] == 0.1
     assert report["metrics"] == json.loads((tmp_path / "run" / "run.json").read_text("utf-8"))["metrics"]
-    assert "round 1:" in done.stderr
+    assert "round 1, " in done.stderr
 
 
 def test_open_protocol_asks_more(tmp_path):

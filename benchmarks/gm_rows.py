@@ -36,7 +36,7 @@ def main() -> None:
         for seed in arguments.seeds:
             task, gold = read(DATA / "dbp15k" / pair)
             trainer = Trainer(task, {**arguments.set, "device": arguments.device, "seed": seed}, arguments.models, pair)
-            report = partial(write, arguments.out, arguments.label, pair, seed, trainer)
+            report = partial(write, arguments.out, arguments.label, pair, seed)
             for name in arguments.experiments:
                 EXPERIMENTS[name](task, gold, trainer, report)
 
@@ -185,7 +185,6 @@ def write(
     label: str,
     pair: str,
     seed: int,
-    trainer: Trainer,
     experiment: str,
     system: str,
     model: Any,

@@ -53,8 +53,7 @@ def _fast() -> str:
     rows = []
     for system in _in_order(line["system"] for line in [*names, *found]):
         chosen = [line for line in [*names, *found] if line["system"] == system]
-        by_pair = [[line["metrics"] for line in chosen if line["pair"] == pair] for pair in PAIRS]
-        cells = [system, *(_mean_and_spread([metrics["hits@1"] for metrics in pair]) for pair in by_pair)]
+        cells = [system, *_cells_by_pair(chosen)]
         everything = [line["metrics"] for line in chosen]
         cells += [
             f"{_mean(metrics['ece'] for metrics in everything):.3f}",
@@ -200,10 +199,7 @@ def _names_closed() -> str:
     found = [line for line in lines("names") if line["protocol"] == "closed"]
     rows = []
     for system in _in_order(line["system"] for line in found):
-        cells = [system]
-        for pair in PAIRS:
-            chosen = [line["metrics"] for line in found if line["system"] == system and line["pair"] == pair]
-            cells.append(_mean_and_spread([metrics["hits@1"] for metrics in chosen]))
+        cells = [system, *_cells_by_pair([line for line in found if line["system"] == system])]
         first = [line["metrics"] for line in found if line["system"] == system and line["pair"] == PAIRS[0]]
         cells += [
             _percent(_mean(metrics[name] for metrics in first)) for name in ("precision", "many_to_one", "accuracy_above_0.9")

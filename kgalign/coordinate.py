@@ -181,8 +181,10 @@ def _asking_more(task: AlignmentTask, everyone: bool, held_out: float, seed: int
 
 
 def _with_easy(easy: Alignment, answer: Alignment, candidates: Candidates, decode: Decoder, freeze: bool) -> Alignment:
-    """The decisions with the easy pairs among them; where those are not the decoder's own, or others took their targets, the rest is
-    decided again without what they have taken."""
+    """The decisions with the easy pairs among them.
+
+    Where those are not the decoder's own, or others took their targets, the rest is decided again without what they have taken.
+    """
     taken = np.isin(answer.targets, easy.targets).sum() > len(easy)
     if freeze or taken:
         rest = decode(_withdraw(candidates, easy))

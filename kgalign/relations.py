@@ -69,3 +69,12 @@ def both_ways(graph: KnowledgeGraph) -> Ints:
     forward, backward = (head * kinds + relation) * count + tail, (tail * kinds + relation + kinds // 2) * count + head
     rest, neighbour = np.divmod(np.unique(np.concatenate([forward, backward])), max(count, 1))
     return np.column_stack([*np.divmod(rest, max(kinds, 1)), neighbour])
+
+
+@lru_cache(maxsize=4)
+def adjacency(graph: KnowledgeGraph) -> sparse.csr_array:
+    """(n, n) 1 where two entities are neighbours, whichever way the triples lead."""
+    edges, size = both_ways(graph), len(graph.entities)
+    matrix = sparse.csr_array((np.ones(len(edges), np.float32), (edges[:, 0], edges[:, 2])), shape=(size, size))
+    matrix.data[:] = 1
+    return matrix

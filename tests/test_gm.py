@@ -11,7 +11,7 @@ from kgalign import Alignment, DataError, OptionError, align, coordinate, demo, 
 from kgalign.decode import greedy
 from kgalign.models.topic_graphs import name_table, topic_graphs
 
-torch = pytest.importorskip("torch")
+torch = pytest.importorskip("torch", reason="gm needs PyTorch: pip install '.[neural]', as `make test` does")
 
 from kgalign.models import gm_training  # noqa: E402
 from kgalign.models.gm import GraphMatching  # noqa: E402

@@ -7,8 +7,8 @@ import pytest
 from scipy import sparse
 
 from kgalign import MODELS, Alignment, OptionError, coordinate, demo, evaluate, make_model
-from kgalign.models.fast import _adjacency, _weighted, graph_evidence
-from kgalign.relations import match_relations
+from kgalign.models.fast import _weighted, graph_evidence
+from kgalign.relations import adjacency, match_relations
 
 
 @pytest.fixture(scope="module")
@@ -135,8 +135,8 @@ def test_no_kind_of_evidence_disturbs_another(pair):
     for kind, sides in once.items():
         for one, other in zip(sides, again[kind], strict=True):
             assert (one != other).nnz == 0, kind
-    adjacency = _adjacency(task.source)
-    near = adjacency @ sparse.csr_array((known.scores.astype(np.float32), tuple(known.pairs.T)), shape=(adjacency.shape[0], 2000))
+    shape = len(task.source.entities), 2000
+    near = adjacency(task.source) @ sparse.csr_array((known.scores.astype(np.float32), tuple(known.pairs.T)), shape=shape)
     before = near.toarray()
     _weighted(near, sparse.csr_array((3, 2000), dtype=np.float32))
     np.testing.assert_array_equal(near.toarray(), before)

@@ -14,7 +14,7 @@ from kgalign.data import Alignment, AlignmentTask, Candidates, Floats, Ints, Kno
 from kgalign.decode import balance
 from kgalign.errors import OptionError, check_at_least
 from kgalign.models.names import name_vectors
-from kgalign.relations import both_ways, match_relations
+from kgalign.relations import adjacency, both_ways, match_relations
 from kgalign.search import Vectors, find_candidates, pack, pair_products, unique_pairs
 from kgalign.text import unit_rows, word_vectors
 
@@ -160,10 +160,10 @@ def graph_evidence(task: AlignmentTask, known: Alignment) -> Evidence:
     shared = sparse.csr_array((known.scores.astype(np.float32), (known.sources, known.targets)), shape=sizes)
     itself = sparse.eye_array(sizes[1], dtype=np.float32, format="csr")
     matches = match_relations(task, known.where(known.scores > 0.5))
-    near = _adjacency(task.source) @ shared, _adjacency(task.target) @ itself
+    near = adjacency(task.source) @ shared, adjacency(task.target) @ itself
     evidence = {"relations": _weighted(*_relation_features(task, shared, matches)), "neighbours": _weighted(*near)}
     evidence["two hops"] = _weighted(
-        _two_hops(_adjacency(task.source), near[0], shared), _two_hops(_adjacency(task.target), near[1], itself)
+        _two_hops(adjacency(task.source), near[0], shared), _two_hops(adjacency(task.target), near[1], itself)
     )
     return evidence
 
@@ -208,25 +208,17 @@ def _capped(features: sparse.csr_array) -> sparse.csr_array:
     return features
 
 
-@lru_cache(maxsize=4)
-def _adjacency(graph: KnowledgeGraph) -> sparse.csr_array:
-    """(n, n) 1 where two entities are neighbours."""
-    edges = both_ways(graph)
-    size = len(graph.entities)
-    return _capped(sparse.csr_array((np.ones(len(edges), np.float32), (edges[:, 0], edges[:, 2])), shape=(size, size)))
-
-
-def _two_hops(adjacency: sparse.csr_array, near: sparse.csr_array, own: sparse.csr_array) -> sparse.csr_array:
+def _two_hops(edges: sparse.csr_array, near: sparse.csr_array, own: sparse.csr_array) -> sparse.csr_array:
     """The mean of what is near one's neighbours, without one's own pair: two steps lead back to where one started.
 
     Hubs lead anywhere, and to so much that memory would not hold it: those with the least around them go first, as far as it lasts.
     """
-    degrees, reach = np.diff(adjacency.indptr), np.diff(near.indptr)
+    degrees, reach = np.diff(edges.indptr), np.diff(near.indptr)
     order = np.argsort(reach, kind="stable")
     passable = np.zeros(len(reach), np.float32)
     passable[order] = np.cumsum(degrees[order].astype(np.int64) * reach[order]) <= MOST_TWO_HOPS * len(reach)
     mean = sparse.diags_array(1 / np.maximum(degrees, 1).astype(np.float32))
-    features = sparse.csr_array(mean @ adjacency @ (sparse.diags_array(passable) @ near))
+    features = sparse.csr_array(mean @ edges @ (sparse.diags_array(passable) @ near))
     features = sparse.csr_array(features - features.multiply(own > 0))
     features.eliminate_zeros()
     return features
@@ -239,10 +231,8 @@ def _weighted(source: sparse.csr_array, target: sparse.csr_array) -> tuple[spars
     rarity = np.where(often > 0, rarity, 0).clip(0).astype(np.float32)
     weighted = []
     for side in (source, target):
-        values = side.data * rarity[side.indices]
-        matrix = sparse.csr_array(
-            (values, side.indices, side.indptr), shape=side.shape, copy=True
-        )  # else the side itself is sorted
+        matrix = side.copy()  # its indices would be sorted in place otherwise
+        matrix.data *= rarity[matrix.indices]
         matrix.eliminate_zeros()
         matrix.sort_indices()
         weighted.append(unit_rows(matrix))

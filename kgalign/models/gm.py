@@ -106,10 +106,10 @@ class GraphMatching:
         return self._with(train(self, task))
 
     def predict(self, task: AlignmentTask, known: Alignment) -> Candidates:
-        from kgalign.models.gm_training import rescored
-
         if self._trained is None:
             raise OptionError("the model gm has learnt nothing yet: fit it first, or load a trained one")
+        from kgalign.models.gm_training import rescored
+
         if not self.seeds_as_evidence:
             known = known.where(~np.isin(known.keys, task.seeds.keys))
         lists = self.find_lists(task.source, task.target, task.seeds + known, task.queries, task.pool)
@@ -162,12 +162,12 @@ class GraphMatching:
     def load(cls, folder: str | Path, **options: Any) -> Self:
         """A model that was saved. Options that its weights depend on are those of its training, the others may be set anew."""
         _need_torch()
-        from kgalign.models.gm_files import NOT_OF_TRAINING, read_notes, read_weights
+        from kgalign.models.gm_files import read_notes, read_weights
         from kgalign.models.gm_training import Trained, empty_network, pick_device
 
         notes = read_notes(Path(folder))
         for name, value in options.items():
-            if name not in NOT_OF_TRAINING and name in SHAPING and value != notes["options"].get(name):
+            if name in SHAPING and value != notes["options"].get(name):
                 raise OptionError(f"{name}={value}: the model in {folder} was trained with {notes['options'].get(name)}")
         model = cls(**{**notes["options"], **options})
         network = empty_network(model, len(notes["vocabulary"]), notes["word_size"])

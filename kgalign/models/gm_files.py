@@ -22,7 +22,12 @@ if TYPE_CHECKING:
     from kgalign.models.gm import GraphMatching
 
 CHECKPOINT = "checkpoint.safetensors"
-NOT_OF_TRAINING = {"device", "checkpoint", "seeds_as_evidence", "both_directions"}  # options that weights do not depend on
+NOT_OF_TRAINING = {
+    "device",
+    "checkpoint",
+    "seeds_as_evidence",
+    "both_directions",
+}  # weights do not depend on them, but for the choice of the epoch
 
 
 @dataclass(frozen=True, eq=False)

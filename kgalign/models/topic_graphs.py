@@ -12,6 +12,7 @@ from scipy import sparse
 
 from kgalign.data import Alignment, Candidates, Floats, Ints, KnowledgeGraph
 from kgalign.models.names import name_vectors
+from kgalign.relations import adjacency
 from kgalign.search import Vectors, find_candidates, pack
 from kgalign.text import fold, unit_rows, weighted_ngrams
 
@@ -162,19 +163,8 @@ def _name_lists(
 
 def _known_neighbours(source: KnowledgeGraph, target: KnowledgeGraph, known: Alignment) -> tuple[Vectors, Vectors]:
     """Unit vectors of the known pairs next to each entity, rare ones counting for more; (n, known) and (m, known)."""
-    sides = [neighbours[:, ids] for neighbours, ids in ((_adjacency(source), known.sources), (_adjacency(target), known.targets))]
+    sides = [adjacency(graph)[:, ids] for graph, ids in ((source, known.sources), (target, known.targets))]
     seen = sides[0].sum(axis=0) + sides[1].sum(axis=0)
     rarity = np.log((len(source.entities) + len(target.entities) + 1) / (seen + 1)).astype(np.float32)
     left, right = (unit_rows(sparse.csr_array(side * rarity[None, :])) for side in sides)
     return left, right
-
-
-@lru_cache(maxsize=4)
-def _adjacency(graph: KnowledgeGraph) -> sparse.csc_array:
-    """(n, n) ones between neighbours, whichever way the triples lead."""
-    head, tail = graph.triples[graph.triples[:, 0] != graph.triples[:, 2]][:, [0, 2]].T
-    count = len(graph.entities)
-    ends = (np.concatenate([head, tail]), np.concatenate([tail, head]))
-    matrix = sparse.csc_array((np.ones(2 * len(head), np.float32), ends), shape=(count, count))
-    matrix.data[:] = 1
-    return matrix

@@ -64,7 +64,7 @@ def align(
     decoder: str = "joint",
     easy_to_hard: bool = True,
     alpha: float = 0.5,
-    min_new: int = 20,
+    min_new: int | None = None,
     max_rounds: int = 10,
     everyone: bool = True,
     held_out: float = 0.1,

@@ -62,7 +62,8 @@ def train(options: GraphMatching, task: AlignmentTask) -> Trained:
         progress = progress.after(network, {"loss": loss, "dev_hits@1": hits, "seconds": seconds})
         write_checkpoint(options, asked.seeds, network, optimiser, progress)
         left = (options.epochs - epoch - 1) * np.mean([turn["seconds"] for turn in progress.history])
-        log.info("epoch %d: loss %.4f, development hits@1 %.4f, at most %.0f s left", epoch + 1, loss, hits, left)
+        message = "epoch %d of %d: loss %.4f, development hits@1 %.4f, %.0f s left if it goes on to the end"
+        log.info(message, epoch + 1, options.epochs, loss, hits, left)
     network.load_state_dict(progress.best)
     scorer = Scorer(network, scene, options.scoring_batch(device))
     calibration = {}

@@ -68,7 +68,7 @@ def page() -> str:
         _table3,
         _solvers,
     )
-    return "\n".join([INTRODUCTION, *(section() for section in sections)])
+    return "\n".join([INTRODUCTION, *filter(None, (section() for section in sections))])
 
 
 def _fast() -> str:
@@ -225,7 +225,8 @@ def _other_systems() -> str:
         "## The other seven systems\n\nThe rest of the paper's Table 2, each system in PyTorch with one training for each pair and seed, in "
         "parentheses what the paper prints. Closed, hits@1 in percent, mean and spread of the seeds that were run; alpha 0.75. The number of "
         "epochs is picked on a tenth of the seeds, then all seeds are trained on; seconds are of both trainings together, with up to sixteen "
-        "side by side on one GPU, MiB are of the GPU. AlignE is BootEA without bootstrapping. *Refitted*: easy pairs become seeds of a new training.\n"
+        "side by side on one GPU, MiB are of the GPU. AlignE is BootEA without bootstrapping. *Refitted*: "
+        "easy pairs become seeds of a new training.\n"
     )
     header = ("", "ZH-EN", "JA-EN", "FR-EN", "epochs", "seconds of training", "MiB")
     return f"{text}\n{_table(header, rows)}\n\nMeasured on {found[0]['hardware']}.\n"

@@ -3,7 +3,7 @@ PYTHON ?= python3
 RUN := .venv/bin/
 
 .PHONY: demo test check bench clean
-demo: .venv/installed
+demo: .venv/core
 	$(RUN)kgalign demo
 
 test: .venv/installed
@@ -23,14 +23,21 @@ bench: .venv/benchmarks
 	$(RUN)python -m benchmarks.gm_rows
 	$(RUN)python -m benchmarks.pages
 
-.venv/installed: pyproject.toml constraints.txt
+INSTALL := $(RUN)pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable
+
+.venv/core: pyproject.toml constraints.txt
 	@echo "setting up .venv, a minute or two"
 	$(PYTHON) -m venv .venv
-	$(RUN)pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev,neural]'
+	$(INSTALL) .
+	touch $@
+
+.venv/installed: .venv/core
+	@echo "adding what tests and neural models need"
+	$(INSTALL) '.[dev,neural]'
 	touch $@
 
 .venv/benchmarks: .venv/installed
-	$(RUN)pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[bench]'
+	$(INSTALL) '.[bench]'
 	touch $@
 
 clean:

@@ -19,7 +19,7 @@ from kgalign.data import Alignment, AlignmentTask, Candidates
 from kgalign.decode import decoder_options, make_decoder
 from kgalign.errors import OptionError
 from kgalign.evaluate import evaluate
-from kgalign.models import MODELS, make_model, model_options
+from kgalign.models import make_model, model_class, model_options
 from kgalign.relations import RelationMatch, relation_matches
 
 
@@ -64,7 +64,7 @@ def align(
     decoder: str = "joint",
     easy_to_hard: bool = True,
     alpha: float = 0.5,
-    min_new: int = 20,
+    min_new: int | None = None,
     max_rounds: int = 10,
     everyone: bool = True,
     held_out: float = 0.1,
@@ -97,7 +97,7 @@ def align(
 
     check_storable(model, load, save)
     started = time.perf_counter()
-    fitted = MODELS[model].load(load, **model_given) if load is not None else unfitted.fit(task)
+    fitted = model_class(model).load(load, **model_given) if load is not None else unfitted.fit(task)
     if save is not None:
         fitted.save(save)
     fit_done = time.perf_counter()
@@ -141,9 +141,10 @@ def align(
 
 def check_storable(model: str, load: str | Path | None, save: str | Path | None) -> None:
     """Refuses to load or save a model that does not train."""
-    if (load is not None or save is not None) and not hasattr(MODELS[model], "load"):
-        able = ", ".join(name for name, kind in MODELS.items() if hasattr(kind, "load"))
-        raise OptionError(f"the model {model} does not train, so there is nothing to load or save: expected one of {able}")
+    if (load is not None or save is not None) and not hasattr(model_class(model), "load"):
+        raise OptionError(
+            f"the model {model} does not train, so there is nothing to load or save: expected one that does, such as gm"
+        )
 
 
 def peak_mb() -> int:

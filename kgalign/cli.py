@@ -44,6 +44,7 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 INTERRUPTED = 130
+KINDS: dict[type, str] = {bool: "true or false", int: "a whole number", float: "a number", str: "text"}
 UsageProblem: type[Any] = typer.BadParameter.__mro__[2]  # what every complaint about the command line is; typer does not name it
 console = Console(stderr=True, highlight=False, soft_wrap=True)
 
@@ -64,7 +65,13 @@ AsJson = Annotated[bool, typer.Option("--json", help="print the result as JSON o
 Settings = Annotated[
     list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="an option of the model or of the decoder; may be repeated")
 ]
-DecoderName = Annotated[str, typer.Option("--decoder", help=f"one of {', '.join([*DECODERS, *ALIASES])}")]
+DecoderName = Annotated[
+    str,
+    typer.Option(
+        "--decoder",
+        help=f"one of {', '.join(DECODERS)}; or, as EntMatcher says, {', '.join(f'{alias} ({name})' for alias, name in ALIASES.items())}",
+    ),
+]
 Seed = Annotated[int, typer.Option(min=0, help="the same seed gives the same result")]
 
 
@@ -109,7 +116,9 @@ def align_command(
     decoder: DecoderName = "joint",
     easy_to_hard: Annotated[bool, typer.Option(help="feed sure decisions back as evidence, round after round")] = True,
     alpha: Annotated[float, typer.Option(help="a pair above this probability is easy")] = 0.5,
-    min_new: Annotated[int, typer.Option(help="fewer new easy pairs than this in a round end it")] = 20,
+    min_new: Annotated[
+        int | None, typer.Option(help="fewer new easy pairs than this in a round end it; 1 to 20 or more by the size of the graphs")
+    ] = None,
     max_rounds: Annotated[int, typer.Option(help="how often easy pairs are fed back at most")] = 10,
     everyone: Annotated[
         bool, typer.Option("--everyone/--only-queries", help="look for evidence among all entities, also those not asked")
@@ -134,6 +143,7 @@ def align_command(
     if load is not None and not load.is_dir():
         raise DataError(f"{load}: no such folder; expected one that --save has written")
     began = time.perf_counter()
+    console.print(f"reading {source}" + (f" and {target}" if target else ""))
     with _working("reading"):
         task, gold_links = read(
             source,
@@ -217,6 +227,8 @@ def evaluate(
     links, gold_links = read_alignments(alignment, gold)
     report = alignment / "run.json"
     named: Any = protocol.value if protocol else json.loads(report.read_text("utf-8"))["protocol"] if report.is_file() else "open"
+    if not np.isin(links.sources, gold_links.sources).any():
+        console.print("no link begins at an entity of the gold links: are they of the same graphs, and the right way round?")
     figures = measure(links, gold_links, protocol=named, bootstrap=bootstrap)
     if as_json:
         _print_json(figures)
@@ -295,13 +307,16 @@ def _fail(message: str, status: int = 2) -> int:
 
 
 def _check_before_reading(
-    model: str, decoder: str, options: Mapping[str, Any], alpha: float, min_new: int, max_rounds: int
+    model: str, decoder: str, options: Mapping[str, Any], alpha: float, min_new: int | None, max_rounds: int
 ) -> None:
     """Finds bad options at once and not after minutes."""
     for_model, for_decoder = sort_options(model, decoder, options)
     make_model(model, **for_model)
     make_decoder(decoder, **for_decoder)
     check_options(alpha, min_new, max_rounds)
+    vectors = options.get("word_vectors")
+    if vectors is not None and not Path(vectors).is_file():
+        raise DataError(f"{vectors}: no such file; expected word vectors, a GloVe or word2vec text file")
 
 
 def _finish(run: Run, output: Path, as_json: bool) -> None:
@@ -311,7 +326,8 @@ def _finish(run: Run, output: Path, as_json: bool) -> None:
         _print_json({"run": str(folder), **run.report()})
     elif run.metrics:
         _show_figures(run.metrics)
-    console.print(f"{len(run.alignment)} links in {folder}/alignment.tsv")
+    sure, likely = ((run.alignment.scores > least).sum() for least in (0.9, 0.5))
+    console.print(f"{len(run.alignment):,} links in {folder}/alignment.tsv; {likely:,} of them above 0.5, {sure:,} above 0.9")
     if not len(run.alignment):
         console.print("no links found: do the names share a script? kgalign info shows what was read")
         raise typer.Exit(1)
@@ -347,7 +363,7 @@ def _parse_value(setting: str, text: str, default: Any) -> Any:
     if default is None:
         value = text  # only paths have no default
     elif type(value) is not type(default):
-        raise OptionError(f"--set {setting}: expected a value like {json.dumps(default)}")
+        raise OptionError(f"--set {setting}: expected {KINDS[type(default)]}, such as {json.dumps(default)}")
     return value
 
 

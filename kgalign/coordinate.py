@@ -59,7 +59,7 @@ def coordinate(
     *,
     decode: Decoder = joint,
     alpha: float = 0.5,
-    min_new: int = 20,
+    min_new: int | None = None,
     max_rounds: int = 10,
     freeze: bool = False,
     everyone: bool = False,
@@ -73,14 +73,15 @@ def coordinate(
     above alpha, in which each is the other's best. A model that weighs doubt sees every pair that may be right instead, with the mean of
     the probabilities that it gave them in the last two rounds.
 
-    min_new     fewer new easy pairs than this in a round end it (the paper's K), or than one in a thousand of those asked
+    min_new     fewer new easy pairs than this in a round end it (the paper's K: 20). None: as many as suit those who are asked, from 1 of
+                a handful over 20 of a thousand to one in a thousand of a million
     max_rounds  how often easy pairs are fed back at most; 0 is plain decoding
     freeze      an easy pair stays one for good, as in the paper. Otherwise each round decides anew, and may take one back
     everyone    looks for easy pairs among all entities without a seed, not only among the queries and the pool: they are evidence too.
                 Then the same begins once more with the queries alone, and with all that was learnt
     held_out    the share of the seeds that is asked instead of told at first: they show how many of the easy pairs are right, a round
-                whose new ones are wrong more often than right is the last, and they tell what the scores mean as probabilities.
-                Then the same begins once more with all seeds told
+                whose new ones are wrong more often than right is the last and is not believed, and they tell what the scores mean as
+                probabilities. Then the same begins once more with all seeds told
     seed        draws those that are held out
     """
     check_options(alpha, min_new, max_rounds, held_out)
@@ -104,16 +105,9 @@ def coordinate(
                     found = kept + _apart(found, kept)
                 answer = _with_easy(found, answer, candidates, decode, freeze)
             fresh = found.where(~np.isin(found.keys, ever_easy))
-            least = max(min_new, len(asked.queries) // 1000)
             checked, fresh_checked = (_right_and_all(pairs, check) for pairs in (found, fresh))
-            if max_rounds == 0:
-                stopped = "plain decoding"
-            elif rounds == max_rounds:
-                stopped = f"{max_rounds} rounds done"
-            elif len(fresh) < least:
-                stopped = f"{len(fresh)} new easy pairs, fewer than {least}"
-            elif fresh_checked[1] >= MIN_NEW_HELD_OUT and fresh_checked[0] < fresh_checked[1] / 2:
-                stopped = f"{fresh_checked[0]} of {fresh_checked[1]} new easy pairs of held-out seeds are right"
+            least = min_new or _enough(len(asked.queries))
+            stopped = _why_stop(rounds, max_rounds, len(fresh), least, fresh_checked)
             turn = Round(
                 number=len(history) + 1,
                 asked=len(asked.queries),
@@ -127,11 +121,13 @@ def coordinate(
                 seconds=time.perf_counter() - began,
                 stopped=stopped,
             )
-            rounds, easy, ever_easy = rounds + 1, found, np.union1d(ever_easy, found.keys)
-            weighs_doubt = getattr(model, "weighs_doubt", False) and not freeze
-            elsewhere, here = _split(evidence, asked)
-            evidence = elsewhere + (_mean(here, _doubtful_pairs(scored)) if weighs_doubt else easy)
+            rounds, ever_easy = rounds + 1, np.union1d(ever_easy, found.keys)
             history.append(turn.summary())
+            if not _mostly_wrong(fresh_checked):
+                easy = found
+                elsewhere, here = _split(evidence, asked)
+                weighs_doubt = getattr(model, "weighs_doubt", False) and not freeze
+                evidence = elsewhere + (_mean(here, _doubtful_pairs(scored)) if weighs_doubt else easy)
             if on_round:
                 on_round(turn)
         if len(check):
@@ -142,13 +138,13 @@ def coordinate(
     return replace(answer.where(order), record={**answer.record, "rounds": history})
 
 
-def check_options(alpha: float, min_new: int, max_rounds: int, held_out: float = 0.0) -> None:
+def check_options(alpha: float, min_new: int | None, max_rounds: int, held_out: float = 0.0) -> None:
     """Refuses what `coordinate` cannot work with."""
     if not 0 < alpha < 1:
         raise OptionError(f"alpha={alpha}: expected a probability between 0 and 1")
     if not 0 <= held_out < 1:
         raise OptionError(f"held_out={held_out}: expected a share from 0 to below 1")
-    check_at_least(min_new=(min_new, 1), max_rounds=(max_rounds, 0))
+    check_at_least(min_new=(1 if min_new is None else min_new, 1), max_rounds=(max_rounds, 0))
 
 
 def easy_pairs(candidates: Candidates, alpha: float) -> Alignment:
@@ -166,6 +162,30 @@ def easy_pairs(candidates: Candidates, alpha: float) -> Alignment:
     sure &= np.bincount(rows[sure], minlength=len(candidates))[rows] == 1  # with an alpha below 0.5 a row can be torn between two
     rows, targets, values = rows[sure], targets[sure], values[sure]
     return Alignment(np.column_stack([candidates.queries[rows], targets]), np.clip(values, 0, 1))
+
+
+def _enough(asked: int) -> int:
+    """How many new easy pairs make another round worth its time, where so many are asked."""
+    return max(1, min(20, asked // 50), asked // 1000)
+
+
+def _why_stop(rounds: int, max_rounds: int, fresh: int, least: int, fresh_checked: tuple[int, int]) -> str | None:
+    """Why this round is the last one, None if it is not."""
+    if max_rounds == 0:
+        return "plain decoding"
+    if rounds == max_rounds:
+        return f"{max_rounds} rounds done"
+    if fresh < least:
+        return f"{fresh} new easy pairs, fewer than {least}"
+    if _mostly_wrong(fresh_checked):
+        return f"{fresh_checked[0]} of {fresh_checked[1]} new easy pairs of held-out seeds are right"
+    return None
+
+
+def _mostly_wrong(checked: tuple[int, int]) -> bool:
+    """Whether enough pairs were checked, and fewer than half of them are right."""
+    right, seen = checked
+    return seen >= MIN_NEW_HELD_OUT and right < seen / 2
 
 
 def _asking_more(task: AlignmentTask, everyone: bool, held_out: float, seed: int) -> tuple[AlignmentTask, Alignment]:

@@ -109,7 +109,7 @@ def test_nothing_found_is_exit_one_with_a_hint(tmp_path):
         (["align", "left.tsv", "right.tsv", "--model", "gm", "--load", "there"], "there: no such folder; expected one that --save"),
         (["align", "left.tsv", "right.tsv", "--model", "gm"], "the model gm learns from seeds, but there are 0"),
         (["align", "left.tsv", "right.tsv", "--set", "size=3"], "--set size=3: expected NAME=VALUE with one of the names"),
-        (["align", "left.tsv", "right.tsv", "--set", "k=many"], "--set k=many: expected a value like 20"),
+        (["align", "left.tsv", "right.tsv", "--set", "k=many"], "--set k=many: expected a whole number, such as 20"),
         (["align", "left.tsv", "right.tsv", "--protocol", "shut"], "shut"),
         (["align", "left.tsv", "right.tsv", "--typo"], "--typo"),
         (["align", "left.tsv", "right.tsv", "--seed", "-1"], "--seed"),

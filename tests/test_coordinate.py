@@ -5,7 +5,7 @@ import pytest
 from conftest import candidates_of, graph, task_of
 
 from kgalign import Alignment, Candidates, OptionError, coordinate
-from kgalign.coordinate import easy_pairs
+from kgalign.coordinate import _enough, easy_pairs
 from kgalign.decode import greedy, joint
 from kgalign.search import pack
 from kgalign.text import ngram_vectors
@@ -152,6 +152,29 @@ def test_the_record_says_why_it_stopped():
     assert few[-1]["stopped"] == "0 new easy pairs, fewer than 1"
     assert coordinate(script, TASK, alpha=0.75, min_new=20).record["rounds"][0]["stopped"] == "1 new easy pairs, fewer than 20"
     assert coordinate(script, TASK, alpha=0.75, min_new=1, max_rounds=1).record["rounds"][-1]["stopped"] == "1 rounds done"
+
+
+@pytest.mark.parametrize(("asked", "enough"), [(1, 1), (99, 1), (500, 10), (10_500, 20), (1_000_000, 1000)])
+def test_how_many_new_pairs_are_enough_suits_the_size(asked, enough):
+    assert _enough(asked) == enough
+
+
+def test_a_round_that_is_mostly_wrong_is_not_believed():
+    told = []
+
+    @dataclass(frozen=True)
+    class Mistaken:
+        """Sure of everything, and always wrong."""
+
+        def predict(self, task, known):
+            told.append(known)
+            return Candidates(task.queries, (task.queries + 100)[:, None], np.zeros((len(task.queries), 1)))
+
+    names = [str(number) for number in range(300)]
+    task = task_of(graph(names[:101]), graph(names), seeds=[(i, i) for i in range(100)])
+    alignment = coordinate(Mistaken(), task, held_out=0.5, max_rounds=1)
+    assert alignment.record["rounds"][0]["stopped"] == "0 of 50 new easy pairs of held-out seeds are right"
+    assert len(told[1]) == 100, "the seeds and nothing else"
 
 
 def test_seeds_are_known_from_the_start():

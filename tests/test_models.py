@@ -4,9 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from conftest import graph, task_of
 from scipy import sparse
 
-from kgalign import MODELS, Alignment, OptionError, coordinate, demo, evaluate, make_model
+from kgalign import MODELS, Alignment, OptionError, align, coordinate, demo, evaluate, make_model
 from kgalign.models.fast import _weighted, graph_evidence
 from kgalign.relations import adjacency, match_relations
 
@@ -74,6 +75,14 @@ def test_fast_needs_no_seeds_where_names_tell_something(pair):
     coordinate(make_model("fast").fit(unsupervised), unsupervised, alpha=0.5, on_round=rounds.append)
     first, last = (evaluate(turn.alignment, gold, protocol=task.protocol)["hits@1"] for turn in (rounds[0], rounds[-1]))
     assert last > first > 0.6
+
+
+def test_fast_doubts_the_only_candidate_where_nobody_need_be_right():
+    source = graph(["Bordeaux", "France", "Zanzibar", "Tanzania"], [("Bordeaux", "in", "France"), ("Zanzibar", "in", "Tanzania")])
+    target = graph(["Bordeaux", "France", "Santiago", "Chile"], [("Bordeaux", "in", "France"), ("Santiago", "in", "Chile")])
+    run = align(task_of(source, target), options={"unmatched": 0.01})
+    sure = {tuple(pair) for pair, score in zip(run.alignment.pairs.tolist(), run.alignment.scores, strict=True) if score > 0.5}
+    assert sure == {(0, 0), (1, 1)}
 
 
 def test_fast_matches_relations_by_the_pairs_they_join(pair):

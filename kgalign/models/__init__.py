@@ -6,13 +6,11 @@ A model is a frozen dataclass whose fields are its options. To add one, write it
 from __future__ import annotations
 
 from dataclasses import fields
+from importlib import import_module
 from typing import Any, Protocol, Self
 
 from kgalign.data import Alignment, AlignmentTask, Candidates
 from kgalign.errors import OptionError
-from kgalign.models.fast import Fast
-from kgalign.models.gm import GraphMatching
-from kgalign.models.names import Names
 
 
 class Model(Protocol):
@@ -27,10 +25,10 @@ class Model(Protocol):
     def predict(self, task: AlignmentTask, known: Alignment) -> Candidates: ...
 
 
-MODELS: dict[str, type[Any]] = {
-    "fast": Fast,
-    "gm": GraphMatching,
-    "names": Names,
+MODELS: dict[str, str] = {  # imported when they are used, since some need PyTorch
+    "fast": "kgalign.models.fast:Fast",
+    "gm": "kgalign.models.gm:GraphMatching",
+    "names": "kgalign.models.names:Names",
 }
 
 
@@ -40,11 +38,21 @@ def make_model(name: str, **options: Any) -> Any:
     for option in options:
         if option not in known:
             raise OptionError(f"the model {name} has no option {option!r}: expected one of {', '.join(known)}")
-    return MODELS[name](**options)
+    return model_class(name)(**options)
 
 
 def model_options(name: str) -> dict[str, Any]:
     """The options of a model and their defaults."""
+    return {option.name: option.default for option in fields(model_class(name)) if option.init}
+
+
+def model_class(name: str) -> type[Any]:
+    """The class of the model of that name."""
     if name not in MODELS:
         raise OptionError(f"unknown model {name!r}: expected one of {', '.join(MODELS)}")
-    return {option.name: option.default for option in fields(MODELS[name]) if option.init}
+    module, _, kind = MODELS[name].partition(":")
+    try:
+        found: type[Any] = getattr(import_module(module), kind)
+    except ImportError as error:
+        raise OptionError(f"the model {name} needs {error.name}: pip install 'kgalign[neural]'") from None
+    return found

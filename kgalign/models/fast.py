@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Self
 
@@ -22,6 +22,7 @@ Evidence = dict[str, tuple[Vectors, Vectors]]  # unit vectors of all entities of
 
 DEFAULT_WEIGHTS = {"names": 12.0, "words": 6.0, "relations": 10.0, "neighbours": 9.0, "two hops": 5.0}
 GRAPH_KINDS = ("relations", "neighbours", "two hops")
+DEFAULT_NOBODY = 6.0  # the score of "none of these": half of what a name that is the same scores
 MIN_SEEDS = 100  # fewer do not teach weights
 MIN_RELATION_MATCH = 0.05
 MOST_TWO_HOPS = 64  # features for each entity, on average
@@ -85,8 +86,12 @@ class Fast:
         scores = np.zeros(len(rows), np.float32)
         for kind, sides in evidence.items():
             scores += np.float32(weights[kind]) * pair_products(*sides, task.queries[rows], targets)
-        candidates = _asked(pack(rows, targets, scores, len(task.queries), 4 * self.k), task.queries)
-        return _rescored(candidates, balance(candidates, self.iterations))
+        packed = pack(rows, targets, scores, len(task.queries), 4 * self.k)
+        candidates = Candidates(task.queries, packed.targets, packed.scores)
+        shares = balance(candidates, self.iterations)
+        if task.protocol == "open" and len(task.seeds) < 2 * MIN_SEEDS:
+            return _doubted(candidates, shares)
+        return _rescored(candidates, shares)
 
     def _learn_weights(self, task: AlignmentTask, evidence: Evidence, by_graph: Evidence) -> dict[str, float]:
         """The weights under which the seeds are most probable among their own candidates."""
@@ -244,17 +249,22 @@ def _word_vectors(source: KnowledgeGraph, target: KnowledgeGraph, path: str) -> 
     return word_vectors(source.names, target.names, path)
 
 
-def _asked(candidates: Candidates, queries: Ints) -> Candidates:
-    """The same candidates, of those queries instead of their positions."""
-    return Candidates(queries, candidates.targets, candidates.scores)
-
-
-def _rescored(candidates: Candidates, probabilities: Floats) -> Candidates:
-    """The same candidates with the logarithms of those probabilities as scores."""
-    scores = np.where(candidates.targets >= 0, np.log(np.maximum(probabilities, 1e-30)), -np.inf).astype(np.float32)
+def _rescored(candidates: Candidates, shares: Floats) -> Candidates:
+    """The same candidates with the logarithms of their shares as scores, best first."""
+    scores = np.where(candidates.targets >= 0, np.log(np.maximum(shares, 1e-30)), -np.inf).astype(np.float32)
     order = np.argsort(-scores, axis=1, kind="stable")
     targets, scores = (np.take_along_axis(array, order, axis=1) for array in (candidates.targets, scores))
     return Candidates(candidates.queries, targets, scores)
+
+
+def _doubted(candidates: Candidates, shares: Floats) -> Candidates:
+    """The same for those who may have no counterpart, where there are too few seeds to learn how sure to be.
+
+    Winning against others is not enough: a share counts by how far the evidence for the pair outweighs that for "none of these".
+    """
+    shares = shares / (1 + np.exp(DEFAULT_NOBODY - candidates.scores))
+    odds = shares / np.maximum(1 - shares.sum(axis=1, keepdims=True), 1e-9)
+    return replace(_rescored(candidates, odds), nobody=0.0)
 
 
 def _fit_choice(rows: Ints, cosines: Floats, count: int, start: Floats) -> Floats:

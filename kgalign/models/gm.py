@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
+import torch
 
 from kgalign.data import Alignment, AlignmentTask, Candidates, Ints, KnowledgeGraph
 from kgalign.errors import OptionError, check_at_least
+from kgalign.models.device import pick_device
+from kgalign.models.gm_files import fill, read_model, write_model
+from kgalign.models.gm_scoring import Scorer
+from kgalign.models.gm_training import Trained, empty_network, make_scene, rescored, train
 from kgalign.models.topic_graphs import find_lists
-
-if TYPE_CHECKING:  # PyTorch is needed to fit and to predict, not to know that this model exists
-    import torch
-
-    from kgalign.models.gm_scoring import Scorer
-    from kgalign.models.gm_training import Trained
 
 CHOICES = {
     "directions": ("both", "out"),
@@ -100,16 +99,11 @@ class GraphMatching:
             )
 
     def fit(self, task: AlignmentTask) -> Self:
-        _need_torch()
-        from kgalign.models.gm_training import train
-
         return self._with(train(self, task))
 
     def predict(self, task: AlignmentTask, known: Alignment) -> Candidates:
         if self._trained is None:
             raise OptionError("the model gm has learnt nothing yet: fit it first, or load a trained one")
-        from kgalign.models.gm_training import rescored
-
         if not self.seeds_as_evidence:
             known = known.where(~np.isin(known.keys, task.seeds.keys))
         lists = self.find_lists(task.source, task.target, task.seeds + known, task.queries, task.pool)
@@ -146,8 +140,6 @@ class GraphMatching:
         """Writes the trained model into a folder."""
         if self._trained is None:
             raise OptionError("the model gm has learnt nothing yet: fit it before it is saved")
-        from kgalign.models.gm_files import write_model
-
         network = self._trained.network
         notes = {
             "options": {name: value for name, value in self.options().items() if name not in ("device", "checkpoint")},
@@ -161,17 +153,13 @@ class GraphMatching:
     @classmethod
     def load(cls, folder: str | Path, **options: Any) -> Self:
         """A model that was saved. Options that its weights depend on are those of its training, the others may be set anew."""
-        _need_torch()
-        from kgalign.models.gm_files import read_notes, read_weights
-        from kgalign.models.gm_training import Trained, empty_network, pick_device
-
-        notes = read_notes(Path(folder))
+        weights, notes = read_model(Path(folder))
         for name, value in options.items():
             if name in SHAPING and value != notes["options"].get(name):
                 raise OptionError(f"{name}={value}: the model in {folder} was trained with {notes['options'].get(name)}")
         model = cls(**{**notes["options"], **options})
         network = empty_network(model, len(notes["vocabulary"]), notes["word_size"])
-        read_weights(Path(folder), network)
+        fill(Path(folder) / "gm.safetensors", network, weights)
         calibration = {label: (pair[0], pair[1]) for label, pair in notes["calibration"].items()}
         network = network.to(pick_device(model.device))
         return model._with(Trained(network, notes["vocabulary"], calibration, notes["history"]))
@@ -200,9 +188,6 @@ class GraphMatching:
 
     def _scorer(self, task: AlignmentTask) -> Scorer:
         """What is remembered of these two graphs, from call to call."""
-        from kgalign.models.gm_scoring import Scorer
-        from kgalign.models.gm_training import make_scene
-
         assert self._trained is not None
         for source, target, scorer in self._memory:
             if source is task.source and target is task.target:
@@ -216,11 +201,3 @@ class GraphMatching:
 
 
 SHAPING = {"ngrams", "size", "input_hops", "matching_hops", "perspectives", "matching", "readout", "nodes", "directions"}
-
-
-def _need_torch() -> None:
-    try:
-        import safetensors  # noqa: F401
-        import torch  # noqa: F401
-    except ImportError as error:
-        raise OptionError(f"the model gm needs {error.name}: pip install 'kgalign[neural]'") from None

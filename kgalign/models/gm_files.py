@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import torch
-from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
 from torch import Tensor
 
 from kgalign.data import Alignment
 from kgalign.errors import DataError, OptionError
 from kgalign.models.gm_network import GraphMatchingNetwork
+from kgalign.models.saved import read_saved, read_tensors, write_saved, write_tensors
 
 if TYPE_CHECKING:
     from kgalign.models.gm import GraphMatching
@@ -73,7 +71,7 @@ def write_checkpoint(
     folder = Path(options.checkpoint)
     folder.mkdir(parents=True, exist_ok=True)
     draft = folder / f".{CHECKPOINT}"
-    save_file({name: tensor.contiguous() for name, tensor in tensors.items()}, draft, {"kgalign": json.dumps(notes)})
+    write_tensors(draft, tensors, notes)
     draft.replace(folder / CHECKPOINT)
 
 
@@ -84,7 +82,7 @@ def read_checkpoint(
     path = Path(options.checkpoint or "") / CHECKPOINT
     if options.checkpoint is None or not path.is_file():
         return None
-    notes, tensors = _read(path)
+    tensors, notes = read_tensors(path)
     for name, value in training_options(options).items():
         if notes["options"].get(name) != value:
             raise OptionError(
@@ -94,7 +92,7 @@ def read_checkpoint(
     if notes.get("seeds") != _fingerprint(seeds):
         raise OptionError(f"{path}: was trained on other seeds: give another checkpoint folder")
     device = next(network.parameters()).device
-    _fill(path, network, {name.removeprefix("now."): tensor for name, tensor in tensors.items() if name.startswith("now.")})
+    fill(path, network, {name.removeprefix("now."): tensor for name, tensor in tensors.items() if name.startswith("now.")})
     for name, parameter in network.named_parameters():
         head = f"adam.{name}."
         state = {key.removeprefix(head): tensor for key, tensor in tensors.items() if key.startswith(head)}
@@ -110,43 +108,16 @@ def training_options(options: GraphMatching) -> dict[str, Any]:
 
 def write_model(folder: Path, network: GraphMatchingNetwork, notes: Mapping[str, Any]) -> None:
     """Writes gm.safetensors and gm.json; an earlier model there is replaced."""
-    folder.mkdir(parents=True, exist_ok=True)
-    weights = {name: tensor.contiguous() for name, tensor in network.state_dict().items()}
-    save_file(weights, folder / ".gm.safetensors")
-    (folder / ".gm.json").write_text(json.dumps(notes, ensure_ascii=False, indent=1), encoding="utf-8")
-    for name in ("gm.safetensors", "gm.json"):
-        (folder / f".{name}").replace(folder / name)
+    write_saved(folder, "gm", network.state_dict(), notes)
 
 
-def read_notes(folder: Path) -> dict[str, Any]:
-    """What gm.json says."""
-    path = folder / "gm.json"
-    if not path.is_file():
-        raise DataError(f"{path}: no such file; expected a folder that --save has written")
-    try:
-        notes: dict[str, Any] = json.loads(path.read_text("utf-8"))
-        return {name: notes[name] for name in ("options", "vocabulary", "word_size", "calibration", "history")}
-    except (ValueError, KeyError, TypeError) as error:
-        raise DataError(f"{path}: expected what --save has written, but {error}") from None
+def read_model(folder: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    """What write_model has written."""
+    return read_saved(folder, "gm", ("options", "vocabulary", "word_size", "calibration", "history"))
 
 
-def read_weights(folder: Path, network: GraphMatchingNetwork) -> None:
-    """Puts the weights of gm.safetensors into the network."""
-    path = folder / "gm.safetensors"
-    if not path.is_file():
-        raise DataError(f"{path}: no such file; expected a folder that --save has written")
-    _fill(path, network, _read(path)[1])
-
-
-def _read(path: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
-    try:
-        with safe_open(path, "pt") as file:
-            return json.loads((file.metadata() or {}).get("kgalign", "{}")), {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except (SafetensorError, ValueError) as error:
-        raise DataError(f"{path}: expected weights in the safetensors format, but {error}") from None
-
-
-def _fill(path: Path, network: GraphMatchingNetwork, weights: Mapping[str, Tensor]) -> None:
+def fill(path: Path, network: GraphMatchingNetwork, weights: Mapping[str, Tensor]) -> None:
+    """Puts the weights that a file holds into the network."""
     try:
         network.load_state_dict(weights)
     except RuntimeError as error:

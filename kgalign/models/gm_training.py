@@ -15,6 +15,7 @@ from torch.nn import functional
 from kgalign.calibrate import calibrated
 from kgalign.data import Alignment, AlignmentTask, Candidates, Ints, hold_out
 from kgalign.errors import OptionError
+from kgalign.models.device import pick_device
 from kgalign.models.gm_files import Progress, read_checkpoint, write_checkpoint
 from kgalign.models.gm_network import GraphMatchingNetwork, Shape
 from kgalign.models.gm_scoring import BUCKETS, Scene, Scorer, encode_graphs, score_pairs
@@ -61,7 +62,8 @@ def train(options: GraphMatching, task: AlignmentTask) -> Trained:
         progress = progress.after(network, {"loss": loss, "dev_hits@1": hits, "seconds": seconds})
         write_checkpoint(options, asked.seeds, network, optimiser, progress)
         left = (options.epochs - epoch - 1) * np.mean([turn["seconds"] for turn in progress.history])
-        log.info("epoch %d: loss %.4f, development hits@1 %.4f, at most %.0f s left", epoch + 1, loss, hits, left)
+        message = "epoch %d of %d: loss %.4f, development hits@1 %.4f, %.0f s left if it goes on to the end"
+        log.info(message, epoch + 1, options.epochs, loss, hits, left)
     network.load_state_dict(progress.best)
     scorer = Scorer(network, scene, options.scoring_batch(device))
     calibration = {}
@@ -69,20 +71,6 @@ def train(options: GraphMatching, task: AlignmentTask) -> Trained:
         fitted = calibrated(rescored(scorer, dev_lists, known), dev)
         calibration[label] = (fitted.temperature, fitted.nobody)
     return Trained(network, vocabulary, calibration, progress.history)
-
-
-def pick_device(name: str) -> torch.device:
-    """The device of that name; auto is the GPU where there is one."""
-    if name == "auto":
-        name = "cuda" if torch.cuda.is_available() else "cpu"
-    try:
-        device = torch.device(name)
-        torch.empty(0, device=device)
-    except (RuntimeError, AssertionError):
-        raise OptionError(f"device={name}: PyTorch cannot use it here; expected auto, cpu or cuda") from None
-    if device.type == "cuda":
-        torch.set_float32_matmul_precision("high")
-    return device
 
 
 def make_network(options: GraphMatching, vocabulary: list[str]) -> GraphMatchingNetwork:

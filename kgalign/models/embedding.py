@@ -1,0 +1,274 @@
+"""What all models share that give each entity a vector: training, candidates, Easy-to-Hard, files."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import time
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from kgalign.calibrate import calibrated
+from kgalign.data import Alignment, AlignmentTask, Candidates, Ints, KnowledgeGraph, hold_out
+from kgalign.errors import OptionError, check_at_least
+from kgalign.models.device import pick_device
+from kgalign.models.saved import read_saved, write_saved
+from kgalign.search import pack
+
+MIN_SEEDS = 10
+BLOCK = 2**27  # distances that are in memory at a time, 4 bytes each
+Metric = Literal["cosine", "manhattan"]
+log = logging.getLogger("kgalign")
+
+
+class Network(nn.Module):
+    """The weights of a model for two graphs and their seeds, and how they learn.
+
+    Parameters and persistent buffers are kept and stored; what can be made again from the graphs and the seeds is a buffer that is not
+    persistent. Randomness comes from the seed that it was built with alone.
+    """
+
+    metric: Metric = "cosine"
+
+    def run_epoch(self, epoch: int) -> float:
+        """Learns for one epoch, counted from 0, and returns the loss."""
+        raise NotImplementedError
+
+    def vectors(self, known: Alignment) -> tuple[Tensor, Tensor]:
+        """(n, d) and (m, d) vectors of all source and all target entities, in the light of the known pairs."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, eq=False)
+class Learnt:
+    """What training came to."""
+
+    tensors: dict[str, Tensor]  # the network's state, on the CPU
+    seeds: Alignment  # that it learnt from
+    graphs: str  # a fingerprint of the two graphs that it belongs to
+    temperature: float
+    nobody: float
+    history: list[dict[str, float]]  # epoch, loss, development hits@1 and seconds of each look
+
+
+@dataclass(frozen=True)
+class EmbeddingModel:
+    """Options and verbs of every model that gives each entity a vector; a model adds its own options and its network.
+
+    k               candidates for each query; targets that have it among their own k best come on top
+    epochs          at most; training ends when `patience` looks at development links, one every `look_every` epochs, brought nothing better
+    dev_fraction    the share of the seeds that is held out as development links; they also make probabilities of scores
+    all_seeds       trains once more on all seeds, for as many epochs as were best without the development links
+    refit           known pairs become seeds of a new training, instead of sharing what the network knows of them
+    device          auto, cpu, cuda
+    """
+
+    k: int = 50
+    epochs: int = 1000
+    look_every: int = 10
+    patience: int = 10
+    dev_fraction: float = 0.1
+    all_seeds: bool = True
+    refit: bool = False
+    device: str = "auto"
+    seed: int = 0
+    _learnt: Learnt | None = field(default=None, init=False, repr=False, compare=False)
+    _memory: list[tuple[KnowledgeGraph, KnowledgeGraph, Network]] = field(
+        default_factory=list, init=False, repr=False, compare=False
+    )
+
+    name: ClassVar[str]  # as in MODELS
+
+    def __post_init__(self) -> None:
+        check_at_least(
+            **{name: (getattr(self, name), 1) for name in ("k", "epochs", "look_every", "patience")}, seed=(self.seed, 0)
+        )
+        if not 0 < self.dev_fraction < 1:
+            raise OptionError(f"dev_fraction={self.dev_fraction}: expected a share between 0 and 1")
+
+    def build(self, task: AlignmentTask, device: torch.device) -> Network:
+        """A network for the graphs and seeds of the task that has learnt nothing yet."""
+        raise NotImplementedError
+
+    def fit(self, task: AlignmentTask) -> Self:
+        if len(task.seeds) < MIN_SEEDS:
+            raise OptionError(
+                f"the model {self.name} learns from seeds, but there are {len(task.seeds)}: expected {MIN_SEEDS} or more"
+            )
+        device = pick_device(self.device)
+        asked, dev = hold_out(task, self.dev_fraction, self.seed)
+        network = self.build(asked, device)
+        history, best = self._train(network, asked, dev)
+        fitted = calibrated(self._candidates(network, asked, dev.sources, asked.seeds), dev)
+        seeds = asked.seeds
+        if self.all_seeds:
+            network, seeds = self.build(task, device), task.seeds
+            began = time.perf_counter()
+            for epoch in range(best):
+                network.run_epoch(epoch)
+                if (epoch + 1) % (10 * self.look_every) == 0:
+                    left = (time.perf_counter() - began) / (epoch + 1) * (best - epoch - 1)
+                    log.info("epoch %d of %d with all seeds, %.0f s left", epoch + 1, best, left)
+        graphs = fingerprint(task.source, task.target)
+        return self._with(Learnt(_copy(network), seeds, graphs, fitted.temperature, fitted.nobody, history))
+
+    def predict(self, task: AlignmentTask, known: Alignment) -> Candidates:
+        if self._learnt is None:
+            raise OptionError(f"the model {self.name} has learnt nothing yet: fit it first, or load a trained one")
+        if self.refit and not np.isin(known.keys, task.seeds.keys).all():
+            return replace(self, refit=False).fit(replace(task, seeds=_one_to_one(known))).predict(task, task.seeds)
+        candidates = self._candidates(self._network(task), task, task.queries, known)
+        return replace(candidates, temperature=self._learnt.temperature, nobody=self._learnt.nobody)
+
+    def save(self, folder: str | Path) -> None:
+        """Writes the trained model into a folder."""
+        if self._learnt is None:
+            raise OptionError(f"the model {self.name} has learnt nothing yet: fit it before it is saved")
+        notes = {
+            "options": {name: value for name, value in self.options().items() if name != "device"},
+            "graphs": self._learnt.graphs,
+            "calibration": [self._learnt.temperature, self._learnt.nobody],
+            "history": self._learnt.history,
+        }
+        tensors = {**self._learnt.tensors, "seeds": torch.tensor(self._learnt.seeds.pairs)}
+        write_saved(Path(folder), self.name, tensors, notes)
+
+    @classmethod
+    def load(cls, folder: str | Path, **options: Any) -> Self:
+        """A model that was saved. It keeps the options of its training; how it predicts may be set anew."""
+        tensors, notes = read_saved(Path(folder), cls.name, ("options", "graphs", "calibration", "history"))
+        for name, value in options.items():
+            if name not in ("k", "refit", "device") and value != notes["options"].get(name):
+                raise OptionError(f"{name}={value}: the model in {folder} was trained with {notes['options'].get(name)}")
+        seeds = Alignment(tensors.pop("seeds").numpy())
+        model = cls(**{**notes["options"], **options})
+        temperature, nobody = notes["calibration"]
+        return model._with(Learnt(tensors, seeds, notes["graphs"], temperature, nobody, notes["history"]))
+
+    def options(self) -> dict[str, Any]:
+        """The options by name."""
+        return {option.name: getattr(self, option.name) for option in fields(self) if option.init}
+
+    @property
+    def history(self) -> list[dict[str, float]]:
+        """Epoch, loss, development hits@1 and seconds of each look at the development links."""
+        return self._learnt.history if self._learnt else []
+
+    def _train(self, network: Network, asked: AlignmentTask, dev: Alignment) -> tuple[list[dict[str, float]], int]:
+        """Trains until development links stop getting better, leaves the network at its best epoch; the looks, and that epoch."""
+        history: list[dict[str, float]] = []
+        best, best_state, began = 0, _copy(network), time.perf_counter()
+        for epoch in range(self.epochs):
+            loss = network.run_epoch(epoch)
+            if (epoch + 1) % self.look_every and epoch + 1 < self.epochs:
+                continue
+            hits = self._hits(network, asked, dev)
+            seconds = time.perf_counter() - began
+            history.append({"epoch": epoch + 1, "loss": loss, "dev_hits@1": hits, "seconds": round(seconds, 3)})
+            left = seconds / (epoch + 1) * (self.epochs - epoch - 1)
+            log.info(
+                "epoch %d of %d: loss %.4f, development hits@1 %.4f, at most %.0f s left", epoch + 1, self.epochs, loss, hits, left
+            )
+            if hits >= max(look["dev_hits@1"] for look in history):  # of two that are equally good the later has learnt more
+                best, best_state = epoch + 1, _copy(network)
+            elif epoch + 1 - best >= self.patience * self.look_every:
+                break
+        network.load_state_dict(best_state)
+        return history, best
+
+    def _hits(self, network: Network, asked: AlignmentTask, dev: Alignment) -> float:
+        with torch.no_grad():
+            source, target = network.vectors(asked.seeds)
+            best, _ = nearest(source[_tensor(dev.sources, source)], target[_tensor(asked.pool, target)], 1, network.metric)
+        return float(np.mean(asked.pool[best[:, 0]] == dev.targets))
+
+    def _candidates(self, network: Network, task: AlignmentTask, queries: Ints, known: Alignment) -> Candidates:
+        with torch.no_grad():
+            source, target = network.vectors(known)
+            return find_nearest(source, target, queries, task.pool, self.k, network.metric, self.seed)
+
+    def _network(self, task: AlignmentTask) -> Network:
+        """The trained network for these two graphs, remembered from call to call."""
+        assert self._learnt is not None
+        for source, target, network in self._memory:
+            if source is task.source and target is task.target:
+                return network
+        if fingerprint(task.source, task.target) != self._learnt.graphs:
+            raise OptionError(
+                f"the model {self.name} was trained on other graphs: its vectors belong to their entities; train it on these"
+            )
+        network = self.build(replace(task, seeds=self._learnt.seeds), pick_device(self.device))
+        network.load_state_dict(self._learnt.tensors)
+        self._memory[:] = [(task.source, task.target, network)]
+        return network
+
+    def _with(self, learnt: Learnt) -> Self:
+        fitted = replace(self)
+        object.__setattr__(fitted, "_learnt", learnt)
+        return fitted
+
+
+def find_nearest(source: Tensor, target: Tensor, queries: Ints, pool: Ints, k: int, metric: Metric, seed: int = 0) -> Candidates:
+    """For each query the k nearest targets of the pool, and those of which it is among the k nearest, up to 4 k in all; best first.
+
+    source, target      (n, d) and (m, d) vectors of all entities
+    metric              cosine: scores are cosines; manhattan: minus the L1 distance
+    seed                shuffles what is exactly tied, so that no order of ids decides
+    """
+    if not len(queries) or not len(pool):
+        return Candidates(queries, np.full((len(queries), 1), -1), np.full((len(queries), 1), -np.inf))
+    shuffle = np.random.default_rng(seed)
+    asked, offered = queries[shuffle.permutation(len(queries))], pool[shuffle.permutation(len(pool))]
+    left, right = source[_tensor(asked, source)], target[_tensor(offered, target)]
+    columns, scores = nearest(left, right, k, metric)
+    rows, back_scores = nearest(right, left, k, metric)
+    packed = pack(
+        np.concatenate([np.repeat(np.arange(len(asked)), columns.shape[1]), rows.ravel()]),
+        np.concatenate([columns.ravel(), np.repeat(np.arange(len(offered)), rows.shape[1])]),
+        np.concatenate([scores.ravel(), back_scores.ravel()]),
+        len(asked),
+        4 * k,
+    )
+    targets = np.where(packed.targets >= 0, offered[packed.targets], -1)
+    order = np.argsort(asked)
+    return Candidates(asked[order], targets[order], packed.scores[order])
+
+
+def nearest(left: Tensor, right: Tensor, k: int, metric: Metric) -> tuple[Ints, Ints]:
+    """(n, k) positions in `right` of the k nearest to each row of `left`, and their scores, best first; block by block."""
+    k = min(k, len(right))
+    if metric == "cosine":
+        left, right = nn.functional.normalize(left), nn.functional.normalize(right)
+    positions, scores = [], []
+    for block in left.split(max(1, BLOCK // max(1, len(right)))):
+        similarity = block @ right.T if metric == "cosine" else -torch.cdist(block, right, p=1)
+        best = similarity.topk(k, dim=1)
+        positions.append(best.indices.cpu())
+        scores.append(best.values.cpu())
+    return torch.cat(positions).numpy(), torch.cat(scores).numpy()
+
+
+def fingerprint(source: KnowledgeGraph, target: KnowledgeGraph) -> str:
+    """The same for the same entities in the same order."""
+    return hashlib.sha256("\n".join([*source.entities, "", *target.entities]).encode()).hexdigest()
+
+
+def _one_to_one(known: Alignment) -> Alignment:
+    """The known pairs, each entity in the first that it is in."""
+    for side in (0, 1):
+        _, first = np.unique(known.pairs[:, side], return_index=True)
+        known = known.where(np.sort(first))
+    return known
+
+
+def _tensor(ids: Ints, beside: Tensor) -> Tensor:
+    return torch.as_tensor(np.array(ids), device=beside.device)
+
+
+def _copy(network: nn.Module) -> dict[str, Tensor]:
+    return {name: tensor.detach().cpu().clone() for name, tensor in network.state_dict().items()}

@@ -1,0 +1,101 @@
+"""What the translation models share: one table of entities and one of relations, in which head + relation is near tail."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from kgalign.data import Alignment, AlignmentTask, Ints
+from kgalign.readers.names import local_name
+
+
+@dataclass(frozen=True, eq=False)
+class Numbering:
+    """The rows that the entities and relations of both graphs have in one table of entities and one of relations."""
+
+    source: Ints  # (n,) row of each source entity
+    target: Ints  # (m,) row of each target entity
+    entities: int  # rows of the table of entities
+    relations: int  # rows of the table of relations
+    source_triples: Ints  # (t, 3) head, relation, tail, by row
+    target_triples: Ints  # (u, 3)
+
+
+def number(task: AlignmentTask, *, share_seeds: bool, share_relations: bool) -> Numbering:
+    """A row for each entity and relation. Seeds may share theirs, and so may relations whose IRIs end in the same name."""
+    source, target = task.source, task.target
+    source_rows = np.arange(len(source.entities))
+    target_rows = len(source.entities) + np.arange(len(target.entities))
+    if share_seeds:
+        target_rows[task.seeds.targets] = source_rows[task.seeds.sources]
+    _, rows = np.unique(np.concatenate([source_rows, target_rows]), return_inverse=True)
+    source_rows, target_rows = np.split(rows, [len(source.entities)])
+    numbers: dict[str, int] = {}
+    relation_rows = []
+    for side, graph in enumerate((source, target)):
+        names = [local_name(iri) if share_relations else f"{side} {iri}" for iri in graph.relations]
+        relation_rows.append(np.array([numbers.setdefault(name, len(numbers)) for name in names], np.int64))
+    triples = [
+        np.column_stack([rows[graph.triples[:, 0]], relations[graph.triples[:, 1]], rows[graph.triples[:, 2]]])
+        for graph, rows, relations in zip((source, target), (source_rows, target_rows), relation_rows, strict=True)
+    ]
+    return Numbering(source_rows, target_rows, int(rows.max(initial=-1)) + 1, len(numbers), *triples)
+
+
+def random_table(rows: int, size: int, generator: torch.Generator) -> nn.Parameter:
+    """(rows, size) numbers from a normal distribution of standard deviation 1 / sqrt(size), cut at twice that."""
+    deviation = size**-0.5
+    table = torch.empty(rows, size)
+    nn.init.trunc_normal_(table, std=deviation, a=-2 * deviation, b=2 * deviation, generator=generator)
+    return nn.Parameter(table)
+
+
+def translation_error(entities: Tensor, relations: Tensor, triples: Tensor) -> Tensor:
+    """(...) squared length of head + relation - tail of each of the (..., 3) triples; the tables have unit rows."""
+    head, relation, tail = triples.unbind(-1)
+    difference: Tensor = entities[head] + relations[relation] - entities[tail]
+    return difference.square().sum(-1)
+
+
+def unit(table: Tensor) -> Tensor:
+    """The table with each row of length 1. Gradients flow through it: rows are free, only what is seen of them has unit length."""
+    return functional.normalize(table, dim=1)
+
+
+def adagrad(parameters: Iterator[nn.Parameter] | list[nn.Parameter], rate: float) -> torch.optim.Optimizer:
+    """Adagrad as the original systems had it: what it divides by starts at 0.1, with nothing added."""
+    return torch.optim.Adagrad(parameters, lr=rate, initial_accumulator_value=0.1, eps=1e-30)
+
+
+def corrupted(triples: Tensor, offered: Tensor, count: int, generator: torch.Generator) -> Tensor:
+    """(b, count, 3) each of the (b, 3) triples with its head or its tail, by a coin, replaced by a random one of the offered rows."""
+    shape = (len(triples), count)
+    wrong = triples[:, None, :].repeat(1, count, 1)
+    drawn = offered[torch.randint(len(offered), shape, generator=generator, device=triples.device)]
+    at_head = torch.rand(shape, generator=generator, device=triples.device) < 0.5
+    wrong[..., 0] = torch.where(at_head, drawn, wrong[..., 0])
+    wrong[..., 2] = torch.where(at_head, wrong[..., 2], drawn)
+    return wrong
+
+
+def paired_batches(source: Tensor, target: Tensor, size: int, generator: torch.Generator) -> Iterator[tuple[Tensor, Tensor]]:
+    """Shuffled batches of about that size, each with its share of the triples of either graph."""
+    steps = max(1, (len(source) + len(target)) // size)
+    shuffled = [
+        triples[torch.randperm(len(triples), generator=generator, device=triples.device)].tensor_split(steps)
+        for triples in (source, target)
+    ]
+    yield from zip(*shuffled, strict=True)
+
+
+def known_rows(table: Tensor, numbering: Numbering, known: Alignment) -> tuple[Tensor, Tensor]:
+    """(n, d), (m, d) the rows of all source and target entities, in which the source of each known pair has the row of its target."""
+    target = table[torch.as_tensor(numbering.target, device=table.device)]
+    source = table[torch.as_tensor(numbering.source, device=table.device)].clone()
+    source[torch.tensor(known.sources, device=table.device)] = target[torch.tensor(known.targets, device=table.device)]
+    return source, target

@@ -76,8 +76,9 @@ class SparseMatrix:
         matrix = sparse.csr_array(matrix)
         matrix.sum_duplicates()
         rows, columns = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr)), matrix.indices.astype(np.int64)
-        places = (torch.as_tensor(array, device=device) for array in (rows, columns, np.lexsort((rows, columns))))
-        return cls(*places, torch.as_tensor(matrix.data, dtype=torch.float32, device=device), matrix.shape)
+        arrays = rows, columns, np.lexsort((rows, columns)), matrix.data.astype(np.float32)
+        rows, columns, turned, values = (torch.as_tensor(array, device=device) for array in arrays)
+        return cls(rows, columns, turned, values, matrix.shape)
 
     def times(self, states: Tensor, values: Tensor | None = None) -> Tensor:
         """(n, d) this (n, m) matrix times the states (m, d); the entries (e,) may be others, which then have gradients too."""
@@ -129,7 +130,7 @@ class _Product(torch.autograd.Function):
         return _multiply(matrix.rows, matrix.columns, values, matrix.shape, states)
 
     @staticmethod
-    def backward(context: Any, gradient: Tensor) -> tuple[Tensor | None, Tensor | None, None]:  # type: ignore[override]
+    def backward(context: Any, gradient: Tensor) -> tuple[Tensor | None, Tensor | None, None]:
         states, values = context.saved_tensors
         matrix: SparseMatrix = context.matrix
         to_states = to_values = None

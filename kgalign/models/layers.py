@@ -77,8 +77,8 @@ class SparseMatrix:
         matrix.sum_duplicates()
         rows, columns = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr)), matrix.indices.astype(np.int64)
         arrays = rows, columns, np.lexsort((rows, columns)), matrix.data.astype(np.float32)
-        rows, columns, turned, values = (torch.as_tensor(array, device=device) for array in arrays)
-        return cls(rows, columns, turned, values, matrix.shape)
+        first, second, turned, values = (torch.as_tensor(array, device=device) for array in arrays)
+        return cls(first, second, turned, values, matrix.shape)
 
     def times(self, states: Tensor, values: Tensor | None = None) -> Tensor:
         """(n, d) this (n, m) matrix times the states (m, d); the entries (e,) may be others, which then have gradients too."""

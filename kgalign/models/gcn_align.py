@@ -56,7 +56,7 @@ class GCNAlign(EmbeddingModel):
     structure_share: float = 0.9
     negatives: int = 50
     margin: float = 3.0
-    learning_rate: float = 0.07
+    learning_rate: float = 0.02
 
     name: ClassVar[str] = "gcn_align"
 

@@ -50,8 +50,8 @@ class RDGCN(EmbeddingModel):
     epochs: int = 600
     look_every: int = 10
     word_vectors: str | None = None
-    ngrams: int = 300
-    word_weight: float = 0.5
+    ngrams: int = 512
+    word_weight: float = 0.25
     negatives: int = 125
     refresh: int = 10
     margin: float = 1.0

@@ -51,6 +51,12 @@ def weighted_ngrams(names: Sequence[str], longest: int = 3) -> tuple[sparse.csr_
     return unit_rows(counts), vocabulary
 
 
+def projected_ngrams(names: Sequence[str], size: int) -> Floats:
+    """(n, size) random projections of the TF-IDF vectors of names: their inner products are about those of the n-grams."""
+    weights, keys = weighted_ngrams(names)
+    return (weights @ _random_signs(keys, weights.shape[1], size)).astype(np.float32)
+
+
 def word_vectors(source_names: Sequence[str], target_names: Sequence[str], path: str | Path) -> tuple[Floats, Floats]:
     """Unit means of the word vectors of each name, zero where no word of it is known; (n, d) and (m, d).
 
@@ -127,6 +133,21 @@ def _ngrams(names: Sequence[str], longest: int) -> tuple[Ints, Ints]:
         keys.append(key[whole])
         found.append(owners[:stop][whole])
     return np.concatenate(keys), np.concatenate(found)
+
+
+def _random_signs(keys: Ints, count: int, size: int) -> Floats:
+    """(count, size) for each key a vector of length 1 that looks random, and is the same everywhere (the splitmix64 generator)."""
+    state = np.zeros(count, np.uint64)
+    state[: len(keys)] = keys
+    columns = []
+    for turn in range(-(-size // 64)):
+        bits = state + np.uint64((turn + 1) * 0x9E3779B97F4A7C15 % 2**64)
+        bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        bits ^= bits >> np.uint64(31)
+        columns.append((bits[:, None] >> np.arange(64, dtype=np.uint64)) & np.uint64(1))
+    signs = np.concatenate(columns, axis=1)[:, :size].astype(np.float32)
+    return (2 * signs - 1) / np.float32(np.sqrt(size))
 
 
 def _skip_word2vec_header(lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str]]:

@@ -27,8 +27,10 @@ class Model(Protocol):
 
 MODELS: dict[str, str] = {  # imported when they are used, since some need PyTorch
     "fast": "kgalign.models.fast:Fast",
+    "gcn_align": "kgalign.models.gcn_align:GCNAlign",
     "gm": "kgalign.models.gm:GraphMatching",
     "names": "kgalign.models.names:Names",
+    "rdgcn": "kgalign.models.rdgcn:RDGCN",
 }
 
 

@@ -14,7 +14,7 @@ from kgalign.data import Alignment, Candidates, Floats, Ints, KnowledgeGraph
 from kgalign.models.names import name_vectors
 from kgalign.relations import adjacency
 from kgalign.search import Vectors, find_candidates, pack
-from kgalign.text import fold, unit_rows, weighted_ngrams
+from kgalign.text import fold, projected_ngrams, unit_rows
 
 Directions = Literal["both", "out"]
 NO_WORD, UNKNOWN_WORD = 0, 1  # the first rows of every table of words
@@ -94,24 +94,8 @@ def name_table(source: Sequence[str], target: Sequence[str], vocabulary: Mapping
         words[row, : len(numbers)] = numbers
     ngrams = np.zeros((len(distinct), 0), np.float32)
     if ngram_size:
-        weights, keys = weighted_ngrams(distinct.tolist())
-        ngrams = (weights @ _random_signs(keys, weights.shape[1], ngram_size)).astype(np.float32)
+        ngrams = projected_ngrams(distinct.tolist(), ngram_size)
     return NameTable(rows[: len(source)], rows[len(source) :], words, ngrams)
-
-
-def _random_signs(keys: Ints, count: int, size: int) -> Floats:
-    """(count, size) for each key a vector of length 1 that looks random, and is the same everywhere (the splitmix64 generator)."""
-    state = np.zeros(count, np.uint64)
-    state[: len(keys)] = keys
-    columns = []
-    for turn in range(-(-size // 64)):
-        bits = state + np.uint64((turn + 1) * 0x9E3779B97F4A7C15 % 2**64)
-        bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        bits ^= bits >> np.uint64(31)
-        columns.append((bits[:, None] >> np.arange(64, dtype=np.uint64)) & np.uint64(1))
-    signs = np.concatenate(columns, axis=1)[:, :size].astype(np.float32)
-    return (2 * signs - 1) / np.float32(np.sqrt(size))
 
 
 def find_lists(

@@ -28,6 +28,9 @@ class Model(Protocol):
 MODELS: dict[str, str] = {  # imported when they are used, since some need PyTorch
     "fast": "kgalign.models.fast:Fast",
     "gm": "kgalign.models.gm:GraphMatching",
+    "iptranse": "kgalign.models.iptranse:IPTransE",
+    "je": "kgalign.models.je:JE",
+    "mtranse": "kgalign.models.mtranse:MTransE",
     "names": "kgalign.models.names:Names",
 }
 

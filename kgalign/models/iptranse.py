@@ -99,7 +99,7 @@ class IPTransENetwork(Network):
 
     def run_epoch(self, epoch: int) -> float:
         losses = []
-        batches = list(paired_batches(*self.triples, self.options.batch, self.generator))
+        batches = list(paired_batches(self.triples[0], self.triples[1], self.options.batch, self.generator))
         for sides in batches:
             entities, relations = unit(self.entities), unit(self.relations)
             loss = self._margin_losses(entities, relations, *sides).sum()
@@ -156,15 +156,15 @@ class IPTransENetwork(Network):
         rows = torch.stack([self.asked, self.pool[torch.as_tensor(best[:, 0], device=device)]])[:, cosine > self.options.alike]
         cosine = cosine[cosine > self.options.alike]
         order = cosine.argsort(stable=True)  # the most alike comes last: of several sources of one target it stays
-        rows, cosine = rows[:, order].cpu().numpy(), cosine[order].cpu().numpy()
+        source, target, weight = (values[order].cpu().numpy() for values in (*rows, cosine))
         sides, weights = [], []
-        for (own, other), triples in zip((rows, rows[::-1]), self.triples, strict=True):
+        for own, other, triples in ((source, target, self.triples[0]), (target, source, self.triples[1])):
             partner = np.full(self.numbering.entities, -1, np.int64)
             sure = np.zeros(self.numbering.entities, np.float32)
-            partner[own], sure[own] = other, cosine
-            side, weight = replaced(triples, torch.tensor(partner, device=device), torch.tensor(sure, device=device))
-            sides.append(side)
-            weights.append(weight)
+            partner[own], sure[own] = other, weight
+            lent, lent_weights = replaced(triples, torch.tensor(partner, device=device), torch.tensor(sure, device=device))
+            sides.append(lent)
+            weights.append(lent_weights)
         return sides, weights
 
     def _random(self, below: int, count: int) -> Tensor:

@@ -90,7 +90,7 @@ class JENetwork(Network):
         self.optimizer = adagrad(self.parameters(), options.learning_rate)
 
     def run_epoch(self, epoch: int) -> float:
-        batches = list(paired_batches(*self.triples, self.options.batch, self.generator))
+        batches = list(paired_batches(self.triples[0], self.triples[1], self.options.batch, self.generator))
         order = torch.randperm(len(self.seeds), generator=self.generator, device=self.seeds.device)
         losses = []
         for sides, chosen in zip(batches, order.tensor_split(len(batches)), strict=True):

@@ -88,7 +88,7 @@ class MTransENetwork(Network):
         self.map_optimizer = adagrad([self.entities, self.map], options.learning_rate)
 
     def run_epoch(self, epoch: int) -> float:
-        batches = list(paired_batches(*self.triples, self.options.batch, self.generator))
+        batches = list(paired_batches(self.triples[0], self.triples[1], self.options.batch, self.generator))
         order = torch.randperm(len(self.seeds), generator=self.generator, device=self.seeds.device)
         losses = [step(self.triple_optimizer, self._triple_loss(torch.cat(sides))) for sides in batches]
         losses += [step(self.map_optimizer, self._map_loss(self.seeds[chosen])) for chosen in order.tensor_split(len(batches))]

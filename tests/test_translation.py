@@ -139,3 +139,17 @@ def test_mtranse_compares_in_the_space_of_the_target(task):
         source, target = network.vectors(Alignment.empty())
     torch.testing.assert_close(source, -unit(network.entities[network.numbering.source]))
     torch.testing.assert_close(target, unit(network.entities[network.numbering.target]))
+
+
+def test_iptranse_lends_the_triples_of_two_that_are_alike(task):
+    network = make_model("iptranse", size=5).build(task, torch.device("cpu"))
+    numbering = network.numbering
+    b, y = numbering.source[1], numbering.target[1]
+    with torch.no_grad():
+        network.entities.copy_(torch.eye(5))
+        network.entities[b] = network.entities[y]
+    lent, weights = network._lend()
+    (to_b, from_b), (to_y, also_to_y) = numbering.source_triples.tolist(), numbering.target_triples.tolist()
+    assert sorted(lent[0].tolist()) == sorted([[y, *from_b[1:]], [*to_b[:2], y]])
+    assert sorted(lent[1].tolist()) == sorted([[*to_y[:2], b], [*also_to_y[:2], b]])
+    assert weights[0].tolist() == weights[1].tolist() == [1.0, 1.0]

@@ -34,8 +34,8 @@ class IPTransE(EmbeddingModel):
     """Learns vectors in which head + relation is near tail, and first + second relation near the one that leads there directly.
 
     Zhu et al., Iterative Entity Alignment via Joint Knowledge Embeddings (IJCAI 2017): every so many epochs each query is compared with
-    the pool, and those that are alike count as one in the triples of both, for as much as they are alike (soft alignment); each time
-    the pairs are found anew. Seeds share their row, as do relations whose IRIs end in the same name.
+    the pool, and two that are alike and nearest to each other lend each other their triples until the next time, for as much as they are
+    alike (soft alignment); each time the pairs are found anew. Seeds share their row, as do relations whose IRIs end in the same name.
 
     The source of a known pair takes the vector of its target, and the neighbours of both are told so, see told_by_neighbours.
 
@@ -48,9 +48,7 @@ class IPTransE(EmbeddingModel):
     evidence_weight     what neighbours say of an entity counts for against its own vector; 0: nothing
     """
 
-    epochs: int = 300
-    look_every: int = 10
-    patience: int = 5
+    epochs: int = 800
     size: int = 75
     margin: float = 3.0
     path_weight: float = 0.1
@@ -91,6 +89,8 @@ class IPTransENetwork(Network):
         self.pool = torch.tensor(numbering.target[task.pool], device=device)
         self.paths = [torch.tensor(relations, device=device) for relations, _ in paths]  # (p, 3) each
         self.path_weights = [torch.tensor(1 / branches, dtype=torch.float32, device=device) for _, branches in paths]  # (p,) each
+        nothing = [triples[:0] for triples in self.triples]
+        self.lent = nothing, [self.path_weights[0][:0]] * 2  # triples of either graph, and their weights
         self.path_relations = [triples[:, 1].unique() for triples in self.triples]
         self.generator = torch.Generator(device).manual_seed(options.seed)
         self.to(device)
@@ -107,7 +107,8 @@ class IPTransENetwork(Network):
                 loss = loss + self.options.path_weight * self._path_loss(relations, len(batches))
             losses.append(step(self.optimizer, loss))
         if (epoch + 1) % self.options.align_every == 0 and self.options.alike < 1:
-            self._learn_lent_triples()
+            self.lent = self._lend()
+        self._learn_lent_triples()
         return float(torch.stack(losses).sum()) / sum(map(len, self.triples))
 
     def vectors(self, known: Alignment) -> tuple[Tensor, Tensor]:
@@ -136,11 +137,11 @@ class IPTransENetwork(Network):
         return loss
 
     def _learn_lent_triples(self) -> None:
-        """One pass over the triples that pairs which are alike by now lend each other."""
-        sides, weights = self._lend()
-        steps = max(1, -(-sum(map(len, sides)) // self.options.batch))
-        order = [self._random_order(len(side)).tensor_split(steps) for side in sides]
-        for chosen in zip(*order, strict=True):
+        """One pass over the triples that pairs which are alike lend each other."""
+        sides, weights = self.lent
+        steps = -(-sum(map(len, sides)) // self.options.batch)
+        order = [self._random_order(len(side)) for side in sides]
+        for chosen in zip(*(rows.tensor_split(steps) for rows in order if steps), strict=True):
             batch = [side[rows] for side, rows in zip(sides, chosen, strict=True)]
             sure = torch.cat([weight[rows] for weight, rows in zip(weights, chosen, strict=True)])
             losses = self._margin_losses(unit(self.entities), unit(self.relations), *batch)
@@ -150,22 +151,21 @@ class IPTransENetwork(Network):
         """(t, 3) triples of either graph in which one end is replaced by an entity of the other that is alike, and (t,) how alike."""
         with torch.no_grad():
             entities = unit(self.entities)
-            best, cosines = nearest(entities[self.asked], entities[self.pool], 1, "cosine")
-        device = entities.device
-        cosine = torch.as_tensor(cosines[:, 0], device=device)
-        rows = torch.stack([self.asked, self.pool[torch.as_tensor(best[:, 0], device=device)]])[:, cosine > self.options.alike]
-        cosine = cosine[cosine > self.options.alike]
-        order = cosine.argsort(stable=True)  # the most alike comes last: of several sources of one target it stays
-        source, target, weight = (values[order].cpu().numpy() for values in (*rows, cosine))
-        sides, weights = [], []
+        left, right = entities[self.asked], entities[self.pool]
+        best, back = (
+            torch.as_tensor(nearest(*sides, 1, "cosine")[0][:, 0], device=left.device) for sides in ((left, right), (right, left))
+        )
+        mutual = torch.arange(len(best), device=best.device) == back[best]
+        source, target = self.asked[mutual], self.pool[best[mutual]]
+        cosine = (entities[source] * entities[target]).sum(1)
+        kept = cosine > self.options.alike
+        source, target, cosine = source[kept], target[kept], cosine[kept]
+        lent = []
         for own, other, triples in ((source, target, self.triples[0]), (target, source, self.triples[1])):
-            partner = np.full(self.numbering.entities, -1, np.int64)
-            sure = np.zeros(self.numbering.entities, np.float32)
-            partner[own], sure[own] = other, weight
-            lent, lent_weights = replaced(triples, torch.tensor(partner, device=device), torch.tensor(sure, device=device))
-            sides.append(lent)
-            weights.append(lent_weights)
-        return sides, weights
+            partner = torch.full_like(entities[:, 0], -1, dtype=torch.long).index_copy(0, own, other)
+            sure = torch.zeros_like(entities[:, 0]).index_copy(0, own, cosine)
+            lent.append(replaced(triples, partner, sure))
+        return [triples for triples, _ in lent], [weights for _, weights in lent]
 
     def _random(self, below: int, count: int) -> Tensor:
         return torch.randint(below, (count,), generator=self.generator, device=self.generator.device)

@@ -42,12 +42,10 @@ class JE(EmbeddingModel):
     evidence_weight     what neighbours say of an entity counts for against its own vector; 0: nothing
     """
 
-    epochs: int = 300
-    look_every: int = 10
-    patience: int = 5
+    epochs: int = 500
     size: int = 75
     margin: float = 3.0
-    tie: float = 10.0
+    tie: float = 30.0
     batch: int = 20000
     learning_rate: float = 0.1
     evidence_weight: float = 1.0

@@ -41,9 +41,8 @@ class MTransE(EmbeddingModel):
     evidence_weight     what neighbours say of an entity counts for against its own vector; 0: nothing
     """
 
-    epochs: int = 300
-    look_every: int = 10
-    patience: int = 5
+    epochs: int = 500
+    look_every: int = 5
     size: int = 100
     pull: float = 5.0
     batch: int = 20000

@@ -56,7 +56,7 @@ class IPTransE(EmbeddingModel):
     alike: float = 0.7
     batch: int = 20000
     learning_rate: float = 0.1
-    evidence_weight: float = 1.0
+    evidence_weight: float = 2.0
 
     name: ClassVar[str] = "iptranse"
 

@@ -48,7 +48,7 @@ class JE(EmbeddingModel):
     tie: float = 30.0
     batch: int = 20000
     learning_rate: float = 0.1
-    evidence_weight: float = 1.0
+    evidence_weight: float = 2.0
 
     name: ClassVar[str] = "je"
 

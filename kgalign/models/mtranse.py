@@ -47,7 +47,7 @@ class MTransE(EmbeddingModel):
     pull: float = 5.0
     batch: int = 20000
     learning_rate: float = 0.03
-    evidence_weight: float = 1.0
+    evidence_weight: float = 2.0
 
     name: ClassVar[str] = "mtranse"
 

@@ -50,10 +50,10 @@ class IPTransE(EmbeddingModel):
 
     epochs: int = 800
     size: int = 75
-    margin: float = 3.0
+    margin: float = 2.0
     path_weight: float = 0.1
     align_every: int = 10
-    alike: float = 0.7
+    alike: float = 0.9
     batch: int = 20000
     learning_rate: float = 0.1
     evidence_weight: float = 2.0

@@ -29,6 +29,9 @@ MODELS: dict[str, str] = {  # imported when they are used, since some need PyTor
     "fast": "kgalign.models.fast:Fast",
     "gcn_align": "kgalign.models.gcn_align:GCNAlign",
     "gm": "kgalign.models.gm:GraphMatching",
+    "iptranse": "kgalign.models.iptranse:IPTransE",
+    "je": "kgalign.models.je:JE",
+    "mtranse": "kgalign.models.mtranse:MTransE",
     "names": "kgalign.models.names:Names",
     "rdgcn": "kgalign.models.rdgcn:RDGCN",
 }

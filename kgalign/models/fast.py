@@ -22,7 +22,8 @@ Evidence = dict[str, tuple[Vectors, Vectors]]  # unit vectors of all entities of
 
 DEFAULT_WEIGHTS = {"names": 12.0, "words": 6.0, "relations": 10.0, "neighbours": 9.0, "two hops": 5.0}
 GRAPH_KINDS = ("relations", "neighbours", "two hops")
-DEFAULT_NOBODY = 6.0  # the score of "none of these": half of what a name that is the same scores
+DEFAULT_NOBODY = 5.0  # the score of "none of these"; a name that is the same scores 12
+DEFAULT_SHARPNESS = 1.5  # how fast doubt fades above it
 MIN_SEEDS = 100  # fewer do not teach weights
 MIN_RELATION_MATCH = 0.05
 MOST_TWO_HOPS = 64  # features for each entity, on average
@@ -262,7 +263,7 @@ def _doubted(candidates: Candidates, shares: Floats) -> Candidates:
 
     Winning against others is not enough: a share counts by how far the evidence for the pair outweighs that for "none of these".
     """
-    shares = shares / (1 + np.exp(DEFAULT_NOBODY - candidates.scores))
+    shares = shares / (1 + np.exp(DEFAULT_SHARPNESS * (DEFAULT_NOBODY - candidates.scores)))
     odds = shares / np.maximum(1 - shares.sum(axis=1, keepdims=True), 1e-9)
     return replace(_rescored(candidates, odds), nobody=0.0)
 

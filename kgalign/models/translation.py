@@ -57,8 +57,8 @@ def random_table(rows: int, size: int, generator: torch.Generator) -> nn.Paramet
 
 def translation_error(entities: Tensor, relations: Tensor, triples: Tensor) -> Tensor:
     """(...) squared length of head + relation - tail of each of the (..., 3) triples; the tables have unit rows."""
-    head, relation, tail = triples.unbind(-1)
-    difference: Tensor = entities[head] + relations[relation] - entities[tail]
+    head, tail = functional.embedding(triples[..., ::2], entities).unbind(-2)  # looked up at once: one gradient of the table's size
+    difference: Tensor = head + functional.embedding(triples[..., 1], relations) - tail
     return difference.square().sum(-1)
 
 
@@ -70,6 +70,14 @@ def unit(table: Tensor) -> Tensor:
 def adagrad(parameters: Iterator[nn.Parameter] | list[nn.Parameter], rate: float) -> torch.optim.Optimizer:
     """Adagrad as the original systems had it: what it divides by starts at 0.1, with nothing added."""
     return torch.optim.Adagrad(parameters, lr=rate, initial_accumulator_value=0.1, eps=1e-30)
+
+
+def step(optimizer: torch.optim.Optimizer, loss: Tensor) -> Tensor:
+    """Learns from the loss and returns it, on its device: to wait for its value after each step would cost more than the step."""
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    return loss.detach()
 
 
 def corrupted(triples: Tensor, offered: Tensor, count: int, generator: torch.Generator) -> Tensor:
@@ -99,3 +107,44 @@ def known_rows(table: Tensor, numbering: Numbering, known: Alignment) -> tuple[T
     source = table[torch.as_tensor(numbering.source, device=table.device)].clone()
     source[torch.tensor(known.sources, device=table.device)] = target[torch.tensor(known.targets, device=table.device)]
     return source, target
+
+
+def told_by_neighbours(
+    table: Tensor, relations: Tensor, numbering: Numbering, known: Alignment, seeds: Alignment, weight: float
+) -> tuple[Tensor, Tensor]:
+    """(n, d), (m, d) the rows of all source and target entities in the light of the known pairs.
+
+    The source of each known pair has the row of its target. If more pairs are known than the seeds that were trained with, that would
+    change nothing for anyone else; so each entity is also told by its neighbours where it should be, and its own row is mixed with
+    `weight` times the mean of what they say: tail - relation where it is the head, head + relation where it is the tail.
+
+    table, relations    (entities, d) and (relations, d), of unit rows, in a space in which both graphs can be compared
+    """
+    source, target = known_rows(table, numbering, known)
+    if weight == 0 or np.isin(known.keys, seeds.keys).all():
+        return source, target
+    source_said, target_said = (
+        said_by_neighbours(vectors, relations, _by_entity(triples, rows, numbering.entities, table.device))
+        for vectors, triples, rows in (
+            (source, numbering.source_triples, numbering.source),
+            (target, numbering.target_triples, numbering.target),
+        )
+    )
+    return unit(source + weight * source_said), unit(target + weight * target_said)
+
+
+def said_by_neighbours(vectors: Tensor, relations: Tensor, triples: Tensor) -> Tensor:
+    """(n, d) the mean of where its (t, 3) triples place each entity; 0 for one that has no triples."""
+    head, relation, tail = triples.unbind(-1)
+    said = torch.zeros_like(vectors)
+    said.index_add_(0, head, vectors[tail] - relations[relation])
+    said.index_add_(0, tail, vectors[head] + relations[relation])
+    often = torch.bincount(torch.cat([head, tail]), minlength=len(vectors))
+    return said / often.clamp(min=1)[:, None]
+
+
+def _by_entity(triples: Ints, rows: Ints, count: int, device: torch.device) -> Tensor:
+    """(t, 3) the triples with the ids of entities in place of their rows."""
+    ids = np.full(count, -1, np.int64)
+    ids[rows] = np.arange(len(rows))
+    return torch.tensor(np.column_stack([ids[triples[:, 0]], triples[:, 1], ids[triples[:, 2]]]), device=device)

@@ -263,7 +263,8 @@ def _doubted(candidates: Candidates, shares: Floats) -> Candidates:
 
     Winning against others is not enough: a share counts by how far the evidence for the pair outweighs that for "none of these".
     """
-    shares = shares / (1 + np.exp(DEFAULT_SHARPNESS * (DEFAULT_NOBODY - candidates.scores)))
+    shares = shares / np.maximum(shares.sum(axis=1, keepdims=True), 1e-30)
+    shares /= 1 + np.exp(DEFAULT_SHARPNESS * (DEFAULT_NOBODY - candidates.scores))
     odds = shares / np.maximum(1 - shares.sum(axis=1, keepdims=True), 1e-9)
     return replace(_rescored(candidates, odds), nobody=0.0)
 

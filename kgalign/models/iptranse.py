@@ -41,6 +41,7 @@ class IPTransE(EmbeddingModel):
 
     size                width of the vectors
     margin              how much further off than a triple, or a path, a wrong one should be
+    negatives           wrong triples for each right one, the mean of which counts
     path_weight         what a path counts for against a triple; 0: no paths
     align_every         epochs between two looks for pairs that are alike
     alike               the cosine from which on a pair is alike; 1: none is
@@ -48,21 +49,22 @@ class IPTransE(EmbeddingModel):
     evidence_weight     what neighbours say of an entity counts for against its own vector; 0: nothing
     """
 
-    epochs: int = 800
-    size: int = 75
+    epochs: int = 300
+    size: int = 150
     margin: float = 2.0
+    negatives: int = 5
     path_weight: float = 0.1
     align_every: int = 10
-    alike: float = 0.9
+    alike: float = 0.7
     batch: int = 20000
-    learning_rate: float = 0.1
+    learning_rate: float = 0.05
     evidence_weight: float = 2.0
 
     name: ClassVar[str] = "iptranse"
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        least = {"size": 1, "margin": 0, "path_weight": 0, "align_every": 1, "batch": 1, "learning_rate": 0, "evidence_weight": 0}
+        least = {"size": 1, "negatives": 1, "margin": 0, "path_weight": 0, "align_every": 1, "batch": 1, "learning_rate": 0, "evidence_weight": 0}
         check_at_least(**{name: (getattr(self, name), value) for name, value in least.items()})
         if not 0 < self.alike <= 1:
             raise OptionError(f"alike={self.alike}: expected a cosine above 0, 1 at most")
@@ -117,9 +119,11 @@ class IPTransENetwork(Network):
 
     def _margin_losses(self, entities: Tensor, relations: Tensor, *sides: Tensor) -> Tensor:
         """(b,) how far each triple is from being nearer than a wrong one by the margin."""
-        wrong = [corrupted(side, rows, 1, self.generator)[:, 0] for side, rows in zip(sides, self.offered, strict=True)]
-        right_error, wrong_error = translation_error(entities, relations, torch.stack([torch.cat(sides), torch.cat(wrong)]))
-        return (self.options.margin + right_error - wrong_error).relu()
+        negatives = self.options.negatives
+        wrong = [corrupted(side, rows, negatives, self.generator) for side, rows in zip(sides, self.offered, strict=True)]
+        triples = torch.cat([torch.cat(sides)[:, None], torch.cat(wrong)], dim=1)  # (b, 1 + negatives, 3)
+        errors = translation_error(entities, relations, triples)
+        return (self.options.margin + errors[:, :1] - errors[:, 1:]).relu().mean(dim=1)
 
     def _path_loss(self, relations: Tensor, steps: int) -> Tensor:
         """The same of a share of the paths, drawn at random, with wrong relations in place of the direct one; few branches count more."""

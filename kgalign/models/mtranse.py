@@ -15,6 +15,7 @@ from kgalign.errors import check_at_least
 from kgalign.models.embedding import EmbeddingModel, Network
 from kgalign.models.translation import (
     adagrad,
+    corrupted,
     number,
     paired_batches,
     random_table,
@@ -44,6 +45,8 @@ class MTransE(EmbeddingModel):
     epochs: int = 500
     look_every: int = 5
     size: int = 100
+    negatives: int = 0
+    margin: float = 2.0
     pull: float = 5.0
     batch: int = 20000
     learning_rate: float = 0.03
@@ -81,6 +84,7 @@ class MTransENetwork(Network):
         self.triples = [
             torch.tensor(triples, device=device) for triples in (self.numbering.source_triples, self.numbering.target_triples)
         ]
+        self.offered = [torch.tensor(rows, device=device) for rows in (self.numbering.source, self.numbering.target)]
         self.generator = torch.Generator(device).manual_seed(options.seed)
         self.to(device)
         self.triple_optimizer = adagrad([self.entities, self.relations], options.learning_rate)
@@ -89,7 +93,7 @@ class MTransENetwork(Network):
     def run_epoch(self, epoch: int) -> float:
         batches = list(paired_batches(self.triples[0], self.triples[1], self.options.batch, self.generator))
         order = torch.randperm(len(self.seeds), generator=self.generator, device=self.seeds.device)
-        losses = [step(self.triple_optimizer, self._triple_loss(torch.cat(sides))) for sides in batches]
+        losses = [step(self.triple_optimizer, self._triple_loss(torch.cat(sides), len(sides[0]))) for sides in batches]
         losses += [step(self.map_optimizer, self._map_loss(self.seeds[chosen])) for chosen in order.tensor_split(len(batches))]
         return float(torch.stack(losses).sum()) / sum(map(len, self.triples))
 
@@ -101,8 +105,13 @@ class MTransENetwork(Network):
         relations = relations.index_copy(0, source_relations, unit(relations[source_relations] @ self.map))
         return told_by_neighbours(entities, relations, self.numbering, known, self.known_seeds, self.options.evidence_weight)
 
-    def _triple_loss(self, triples: Tensor) -> Tensor:
-        return translation_error(unit(self.entities), unit(self.relations), triples).sum()
+    def _triple_loss(self, triples: Tensor, cut: int) -> Tensor:
+        entities, relations = unit(self.entities), unit(self.relations)
+        if not self.options.negatives:
+            return translation_error(entities, relations, triples).sum()
+        wrong = torch.cat([corrupted(triples[a:b], rows, self.options.negatives, self.generator) for a, b, rows in ((0, cut, self.offered[0]), (cut, len(triples), self.offered[1]))])
+        errors = translation_error(entities, relations, torch.cat([triples[:, None], wrong], dim=1))
+        return (self.options.margin + errors[:, :1] - errors[:, 1:]).relu().mean(dim=1).sum()
 
     def _map_loss(self, seeds: Tensor) -> Tensor:
         one, other = functional.normalize(functional.embedding(seeds, self.entities), dim=2).unbind(1)

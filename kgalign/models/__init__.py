@@ -27,6 +27,7 @@ class Model(Protocol):
 
 MODELS: dict[str, str] = {  # imported when they are used, since some need PyTorch
     "fast": "kgalign.models.fast:Fast",
+    "bootea": "kgalign.models.bootea:BootEA",
     "gm": "kgalign.models.gm:GraphMatching",
     "names": "kgalign.models.names:Names",
 }

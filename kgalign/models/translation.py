@@ -83,6 +83,31 @@ def corrupted(triples: Tensor, offered: Tensor, count: int, generator: torch.Gen
     return wrong
 
 
+def swapped(triples: Tensor, partners: Tensor) -> Tensor:
+    """(t, 3) the triples that come about when a head or a tail that has a partner is replaced by it, one of the two at a time.
+
+    partners    (entities,) the row of its partner for each row, -1: it has none
+    """
+    new = []
+    for end in (0, 2):
+        partner = partners[triples[:, end]]
+        changed = triples[partner >= 0]
+        changed[:, end] = partner[partner >= 0]
+        new.append(changed)
+    return torch.cat(new)
+
+
+def triple_keys(triples: Tensor, numbering: Numbering) -> Tensor:
+    """(...) one number for each of the (..., 3) triples, the same for the same triple."""
+    head, relation, tail = triples.unbind(-1)
+    return (head * numbering.relations + relation) * numbering.entities + tail
+
+
+def are_known(keys: Tensor, known: Tensor) -> Tensor:
+    """(...) whether each of the keys is one of the known ones, which are sorted."""
+    return known[torch.searchsorted(known, keys).clamp(max=len(known) - 1)] == keys
+
+
 def paired_batches(source: Tensor, target: Tensor, size: int, generator: torch.Generator) -> Iterator[tuple[Tensor, Tensor]]:
     """Shuffled batches of about that size, each with its share of the triples of either graph."""
     steps = max(1, (len(source) + len(target)) // size)

@@ -29,6 +29,7 @@ MODELS: dict[str, str] = {  # imported when they are used, since some need PyTor
     "fast": "kgalign.models.fast:Fast",
     "bootea": "kgalign.models.bootea:BootEA",
     "gm": "kgalign.models.gm:GraphMatching",
+    "jape": "kgalign.models.jape:JAPE",
     "names": "kgalign.models.names:Names",
 }
 

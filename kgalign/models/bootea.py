@@ -97,7 +97,7 @@ class BootEANetwork(Network):
     entities: nn.Parameter
     labels: Tensor  # (n,) the target that each source entity is labelled with, -1: none
     triples: Tensor  # (t, 3) of both graphs, with those in which one of a seed stands for the other
-    keys: Tensor  # (t,) what tells whether a triple is among them
+    keys: Tensor  # (t,) the key of each, ascending
 
     def __init__(self, options: BootEA, task: AlignmentTask, device: torch.device) -> None:
         super().__init__()
@@ -111,8 +111,9 @@ class BootEANetwork(Network):
         self.register_buffer("labels", torch.full((len(task.source.entities),), -1))
         told = torch.tensor(np.concatenate([self.numbering.source_triples, self.numbering.target_triples]))
         triples = torch.cat([told, swapped(told, self._partners(task.seeds.sources, task.seeds.targets, torch.device("cpu")))])
-        self.register_buffer("triples", triples.unique(dim=0), persistent=False)
-        self.register_buffer("keys", triple_keys(self.triples, self.numbering).sort().values, persistent=False)
+        keys, once = np.unique(triple_keys(triples, self.numbering).numpy(), return_index=True)
+        self.register_buffer("triples", triples[torch.from_numpy(once)], persistent=False)
+        self.register_buffer("keys", torch.from_numpy(keys), persistent=False)
         self.near = NearRows(self.numbering, self.triples, options.near, device)
         self.shared_neighbours = shared_neighbours(task, self.queries, self.pool)
         self.generator = torch.Generator(device).manual_seed(options.seed)
@@ -127,7 +128,7 @@ class BootEANetwork(Network):
             with torch.no_grad():
                 self.near.refresh(unit(self.entities))
         loss = self._learn_triples()
-        if self.options.bootstrap:
+        if self.options.bootstrap and len(self.queries) and len(self.pool):
             since = (epoch + 1) % self.options.label_every
             if since == 0:
                 self._label()
@@ -153,7 +154,7 @@ class BootEANetwork(Network):
             too_near = (self.options.wrong_limit - wrong_error).relu() * allowed
             loss = (right_error - self.options.right_limit).relu().sum() + self.options.wrong_weight * too_near.sum()
             losses.append(_step(self.triple_steps, loss))
-        return float(torch.stack(losses).sum()) / len(self.triples)
+        return float(torch.stack(losses).sum()) / max(1, len(self.triples))
 
     def _label(self) -> None:
         """Labels pairs that are similar and fit together one to one; earlier labels stay where nothing better was found."""

@@ -123,7 +123,7 @@ class JAPENetwork(Network):
             wrong = [corrupted(side, rows, 1, self.generator)[:, 0] for side, rows in zip(sides, self.rows, strict=True)]
             losses.append(_step(self.right_steps, self._error(torch.cat(sides))))
             losses.append(_step(self.wrong_steps, -self.options.wrong_weight * self._error(torch.cat(wrong))))
-        return float(torch.stack(losses).sum()) / (len(self.source_triples) + len(self.target_triples))
+        return float(torch.stack(losses).sum()) / max(1, len(self.source_triples) + len(self.target_triples))
 
     def _learn_resemblances(self) -> float:
         if not self.resemblances:
@@ -133,7 +133,7 @@ class JAPENetwork(Network):
         source, target = (functional.embedding(rows, table) for rows in self.rows)
         within = _unlike(source, within_source, source) + _unlike(target, within_target, target)
         loss = self.options.similar_weight * (_unlike(source, across, target) + self.options.within_weight * within)
-        return float(_step(self.similar_steps, loss)) / len(table)
+        return float(_step(self.similar_steps, loss)) / max(1, len(table))
 
     def _error(self, triples: Tensor) -> Tensor:
         return translation_error(unit(self.entities), unit(self.relations), triples).sum()

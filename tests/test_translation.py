@@ -1,11 +1,16 @@
 """What the translation models share, on graphs small enough to check by hand."""
 
+from collections import Counter
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
 
 from kgalign.data import Alignment, AlignmentTask, KnowledgeGraph
-from kgalign.models.translation import corrupted, number, told_by_neighbours, translation_error
+from kgalign.models import make_model
+from kgalign.models.iptranse import find_paths, replaced
+from kgalign.models.translation import corrupted, number, told_by_neighbours, translation_error, unit
 
 
 def graph(entities, relations, triples):
@@ -80,3 +85,71 @@ def test_an_entity_without_triples_keeps_its_direction():
         torch.eye(4), torch.zeros(1, 4), numbering, Alignment(np.array([[1, 1]])), Alignment.empty(), 1.0
     )
     assert source[0].tolist() == [1, 0, 0, 0]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_paths_are_those_that_brute_force_finds(seed):
+    random = np.random.default_rng(seed)
+    triples = np.unique(
+        np.column_stack([random.integers(9, size=60), random.integers(4, size=60), random.integers(9, size=60)]), axis=0
+    )
+    tails = Counter((head, relation) for head, relation, _ in triples.tolist())
+    expected = Counter(
+        (first, second, direct, tails[head, first] * tails[middle, second])
+        for head, first, middle in triples.tolist()
+        for middle_too, second, tail in triples.tolist()
+        for head_too, direct, tail_too in triples.tolist()
+        if middle == middle_too and head == head_too and tail == tail_too
+    )
+    for most in (4, 1000):
+        paths, branches = find_paths(triples, most)
+        found = Counter((*path, int(count)) for path, count in zip(paths.tolist(), branches.tolist(), strict=True))
+        assert found == {path: often for path, often in expected.items() if path[-1] <= most}
+
+
+def test_no_triples_make_no_paths():
+    paths, branches = find_paths(np.empty((0, 3), np.int64))
+    assert paths.shape == (0, 3)
+    assert branches.shape == (0,)
+
+
+def test_a_partner_stands_in_at_either_end():
+    triples = torch.tensor([[0, 5, 1], [1, 6, 0], [2, 7, 2]])
+    partner, sure = torch.tensor([9, -1, 8]), torch.tensor([0.5, 0.0, 0.75])
+    lent, weights = replaced(triples, partner, sure)
+    assert lent.tolist() == [[9, 5, 1], [8, 7, 2], [1, 6, 9], [2, 7, 8]]
+    assert weights.tolist() == [0.5, 0.75, 0.5, 0.75]
+
+
+@pytest.mark.parametrize("name", ["je", "mtranse", "iptranse"])
+def test_the_same_seed_learns_the_same(task, name):
+    model = make_model(name, size=8, batch=2, align_every=1) if name == "iptranse" else make_model(name, size=8, batch=2)
+    one, other, third = (replace(model, seed=seed).build(task, torch.device("cpu")) for seed in (0, 0, 1))
+    for epoch in range(3):
+        losses = [network.run_epoch(epoch) for network in (one, other, third)]
+        assert losses[0] == losses[1] != losses[2]
+    for left, right in zip(one.vectors(task.seeds), other.vectors(task.seeds), strict=True):
+        assert torch.equal(left, right)
+
+
+def test_mtranse_compares_in_the_space_of_the_target(task):
+    network = make_model("mtranse", size=4).build(task, torch.device("cpu"))
+    with torch.no_grad():
+        network.map.copy_(-torch.eye(4))
+        source, target = network.vectors(Alignment.empty())
+    torch.testing.assert_close(source, -unit(network.entities[network.numbering.source]))
+    torch.testing.assert_close(target, unit(network.entities[network.numbering.target]))
+
+
+def test_iptranse_lends_the_triples_of_two_that_are_alike(task):
+    network = make_model("iptranse", size=5).build(task, torch.device("cpu"))
+    numbering = network.numbering
+    b, y = numbering.source[1], numbering.target[1]
+    with torch.no_grad():
+        network.entities.copy_(torch.eye(5))
+        network.entities[b] = network.entities[y]
+    lent, weights = network._lend()
+    (to_b, from_b), (to_y, also_to_y) = numbering.source_triples.tolist(), numbering.target_triples.tolist()
+    assert sorted(lent[0].tolist()) == sorted([[y, *from_b[1:]], [*to_b[:2], y]])
+    assert sorted(lent[1].tolist()) == sorted([[*to_y[:2], b], [*also_to_y[:2], b]])
+    assert weights[0].tolist() == weights[1].tolist() == [1.0, 1.0]

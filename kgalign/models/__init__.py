@@ -29,7 +29,10 @@ MODELS: dict[str, str] = {  # imported when they are used, since some need PyTor
     "fast": "kgalign.models.fast:Fast",
     "bootea": "kgalign.models.bootea:BootEA",
     "gm": "kgalign.models.gm:GraphMatching",
+    "iptranse": "kgalign.models.iptranse:IPTransE",
     "jape": "kgalign.models.jape:JAPE",
+    "je": "kgalign.models.je:JE",
+    "mtranse": "kgalign.models.mtranse:MTransE",
     "names": "kgalign.models.names:Names",
 }
 

@@ -21,6 +21,7 @@ from kgalign.models.translation import (
     are_known,
     number,
     random_table,
+    step,
     swapped,
     told_by_neighbours,
     translation_error,
@@ -153,7 +154,7 @@ class BootEANetwork(Network):
             allowed = ~are_known(triple_keys(wrong, self.numbering), self.keys)
             too_near = (self.options.wrong_limit - wrong_error).relu() * allowed
             loss = (right_error - self.options.right_limit).relu().sum() + self.options.wrong_weight * too_near.sum()
-            losses.append(_step(self.triple_steps, loss))
+            losses.append(step(self.triple_steps, loss))
         return float(torch.stack(losses).sum()) / max(1, len(self.triples))
 
     def _label(self) -> None:
@@ -185,13 +186,13 @@ class BootEANetwork(Network):
         order = torch.randperm(len(new), generator=self.generator, device=new.device)
         for chosen in order.split(self.options.batch):
             error = translation_error(unit(self.entities), unit(self.relations), new[chosen])
-            _step(self.label_steps, functional.softplus(error).sum())
+            step(self.label_steps, functional.softplus(error).sum())
 
     def _raise_likelihood(self) -> None:
         sources, targets = self._labelled()
         pairs = np.concatenate([self.seeds.sources, sources]), np.concatenate([self.seeds.targets, targets])
         open_rows, pool_rows = self._rows(np.setdiff1d(self.queries, sources), self.pool)
-        _step(self.likelihood_steps, unlikelihood(*self._rows(*pairs), open_rows, pool_rows))
+        step(self.likelihood_steps, unlikelihood(*self._rows(*pairs), open_rows, pool_rows))
 
     def _labelled(self) -> tuple[Ints, Ints]:
         labels = self.labels.cpu().numpy()
@@ -350,10 +351,3 @@ def _points_to(graph: KnowledgeGraph, heads: Ints, tails: Ints) -> sparse.csr_ar
     pairs = np.unique(graph.triples[:, [0, 2]], axis=0)
     shape = len(graph.entities), len(graph.entities)
     return sparse.csr_array((np.ones(len(pairs), np.float32), tuple(pairs.T)), shape=shape)[heads][:, tails]
-
-
-def _step(optimizer: torch.optim.Optimizer, loss: Tensor) -> Tensor:
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
-    return loss.detach()

@@ -21,6 +21,7 @@ from kgalign.models.translation import (
     number,
     paired_batches,
     random_table,
+    step,
     told_by_neighbours,
     translation_error,
     unit,
@@ -121,8 +122,8 @@ class JAPENetwork(Network):
         losses = []
         for sides in paired_batches(self.source_triples, self.target_triples, self.options.batch, self.generator):
             wrong = [corrupted(side, rows, 1, self.generator)[:, 0] for side, rows in zip(sides, self.rows, strict=True)]
-            losses.append(_step(self.right_steps, self._error(torch.cat(sides))))
-            losses.append(_step(self.wrong_steps, -self.options.wrong_weight * self._error(torch.cat(wrong))))
+            losses.append(step(self.right_steps, self._error(torch.cat(sides))))
+            losses.append(step(self.wrong_steps, -self.options.wrong_weight * self._error(torch.cat(wrong))))
         return float(torch.stack(losses).sum()) / max(1, len(self.source_triples) + len(self.target_triples))
 
     def _learn_resemblances(self) -> float:
@@ -133,7 +134,7 @@ class JAPENetwork(Network):
         source, target = (functional.embedding(rows, table) for rows in self.rows)
         within = _unlike(source, within_source, source) + _unlike(target, within_target, target)
         loss = self.options.similar_weight * (_unlike(source, across, target) + self.options.within_weight * within)
-        return float(_step(self.similar_steps, loss)) / max(1, len(table))
+        return float(step(self.similar_steps, loss)) / max(1, len(table))
 
     def _error(self, triples: Tensor) -> Tensor:
         return translation_error(unit(self.entities), unit(self.relations), triples).sum()
@@ -271,10 +272,3 @@ def _sparse_tensor(matrix: sparse.csr_array, device: torch.device) -> Tensor:
     indices = torch.tensor(np.stack([edges.row, edges.col]).astype(np.int64))
     values = torch.tensor(edges.data.astype(np.float32))
     return torch.sparse_coo_tensor(indices, values, matrix.shape, device=device, is_coalesced=True, check_invariants=False)
-
-
-def _step(optimizer: torch.optim.Optimizer, loss: Tensor) -> Tensor:
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
-    return loss.detach()

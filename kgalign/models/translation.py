@@ -57,8 +57,8 @@ def random_table(rows: int, size: int, generator: torch.Generator) -> nn.Paramet
 
 def translation_error(entities: Tensor, relations: Tensor, triples: Tensor) -> Tensor:
     """(...) squared length of head + relation - tail of each of the (..., 3) triples; the tables have unit rows."""
-    head, relation, tail = triples.unbind(-1)
-    difference: Tensor = entities[head] + relations[relation] - entities[tail]
+    head, tail = functional.embedding(triples[..., ::2], entities).unbind(-2)  # looked up at once: one gradient of the table's size
+    difference: Tensor = head + functional.embedding(triples[..., 1], relations) - tail
     return difference.square().sum(-1)
 
 
@@ -70,6 +70,14 @@ def unit(table: Tensor) -> Tensor:
 def adagrad(parameters: Iterator[nn.Parameter] | list[nn.Parameter], rate: float) -> torch.optim.Optimizer:
     """Adagrad as the original systems had it: what it divides by starts at 0.1, with nothing added."""
     return torch.optim.Adagrad(parameters, lr=rate, initial_accumulator_value=0.1, eps=1e-30)
+
+
+def step(optimizer: torch.optim.Optimizer, loss: Tensor) -> Tensor:
+    """Learns from the loss and returns it, on its device: to wait for its value after each step would cost more than the step."""
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    return loss.detach()
 
 
 def corrupted(triples: Tensor, offered: Tensor, count: int, generator: torch.Generator) -> Tensor:

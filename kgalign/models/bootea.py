@@ -269,11 +269,12 @@ def errors(entities: Tensor, relations: Tensor, right: Tensor, at_head: Tensor, 
 
     What all wrong triples of a right one have in common is looked up once; that is most of the work. The tables have unit rows.
     """
-    head, relation, tail = (
-        functional.embedding(ids, table) for ids, table in zip(right.T, (entities, relations, entities), strict=True)
-    )  # (b, d) each
+    ends = functional.embedding(
+        torch.cat([right[:, ::2], drawn], dim=1), entities
+    )  # (b, 2 + k, d): one gradient of the table's size
+    head, tail, offered = ends[:, 0], ends[:, 1], ends[:, 2:]
+    relation = functional.embedding(right[:, 1], relations)  # (b, d)
     wanted = torch.where(at_head[:, None], tail - relation, head + relation)  # (b, d) where the drawn one would have to be
-    offered = functional.embedding(drawn, entities)  # (b, k, d)
     products = (offered * wanted[:, None, :]).sum(-1)  # (b, k)
     return (head + relation - tail).square().sum(-1), 1 + wanted.square().sum(-1, keepdim=True) - 2 * products
 

@@ -54,12 +54,12 @@ class JAPE(EmbeddingModel):
     evidence_weight     what neighbours say of an entity counts for against its own vector; 0: nothing
     """
 
-    epochs: int = 800
+    epochs: int = 400
     look_every: int = 10
     patience: int = 10
     size: int = 75
     batch: int = 10000
-    learning_rate: float = 0.01
+    learning_rate: float = 0.02
     wrong_weight: float = 0.1
     attribute_size: int = 100
     similar: float = 0.95

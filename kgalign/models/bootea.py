@@ -56,12 +56,12 @@ class BootEA(EmbeddingModel):
     evidence_weight     what neighbours say of an entity counts for against its own vector; 0: nothing
     """
 
-    epochs: int = 500
+    epochs: int = 400
     look_every: int = 10
-    patience: int = 15
+    patience: int = 10
     size: int = 75
     batch: int = 20000
-    learning_rate: float = 0.01
+    learning_rate: float = 0.02
     right_limit: float = 0.01
     wrong_limit: float = 2.0
     wrong_weight: float = 0.2

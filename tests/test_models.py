@@ -21,6 +21,8 @@ SMALL = {  # for speed
     "gcn_align": {"size": 64, "attribute_size": 16, "negatives": 5, "epochs": 60, "look_every": 20},
     "gm": {"size": 16, "ngrams": 128, "negatives": 4, "k": 8, "nodes": 12, "epochs": 2, "perspectives": 3},
     "rdgcn": {"ngrams": 64, "negatives": 5, "epochs": 10, "look_every": 5},
+    "bootea": {"size": 32, "batch": 2000, "epochs": 30, "negatives": 5, "learning_rate": 0.1},
+    "jape": {"size": 64, "batch": 1000, "epochs": 60, "learning_rate": 0.1},
     "iptranse": {"size": 32, "batch": 2000, "epochs": 60},
     "je": {"size": 32, "batch": 2000, "epochs": 60},
     "mtranse": {"size": 32, "batch": 2000, "epochs": 30, "learning_rate": 0.1},

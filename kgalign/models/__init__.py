@@ -27,9 +27,11 @@ class Model(Protocol):
 
 MODELS: dict[str, str] = {  # imported when they are used, since some need PyTorch
     "fast": "kgalign.models.fast:Fast",
+    "bootea": "kgalign.models.bootea:BootEA",
     "gcn_align": "kgalign.models.gcn_align:GCNAlign",
     "gm": "kgalign.models.gm:GraphMatching",
     "iptranse": "kgalign.models.iptranse:IPTransE",
+    "jape": "kgalign.models.jape:JAPE",
     "je": "kgalign.models.je:JE",
     "mtranse": "kgalign.models.mtranse:MTransE",
     "names": "kgalign.models.names:Names",

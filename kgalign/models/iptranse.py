@@ -15,13 +15,12 @@ from kgalign.errors import OptionError, check_at_least
 from kgalign.models.embedding import EmbeddingModel, Network, nearest
 from kgalign.models.translation import (
     adagrad,
-    corrupted,
     number,
     paired_batches,
     random_table,
+    ranking_losses,
     step,
     told_by_neighbours,
-    translation_error,
     unit,
 )
 
@@ -64,7 +63,16 @@ class IPTransE(EmbeddingModel):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        least = {"size": 1, "negatives": 1, "margin": 0, "path_weight": 0, "align_every": 1, "batch": 1, "learning_rate": 0, "evidence_weight": 0}
+        least = {
+            "size": 1,
+            "negatives": 1,
+            "margin": 0,
+            "path_weight": 0,
+            "align_every": 1,
+            "batch": 1,
+            "learning_rate": 0,
+            "evidence_weight": 0,
+        }
         check_at_least(**{name: (getattr(self, name), value) for name, value in least.items()})
         if not 0 < self.alike <= 1:
             raise OptionError(f"alike={self.alike}: expected a cosine above 0, 1 at most")
@@ -118,12 +126,16 @@ class IPTransENetwork(Network):
         return told_by_neighbours(unit(self.entities), unit(self.relations), self.numbering, known, self.known_seeds, weight)
 
     def _margin_losses(self, entities: Tensor, relations: Tensor, *sides: Tensor) -> Tensor:
-        """(b,) how far each triple is from being nearer than a wrong one by the margin."""
-        negatives = self.options.negatives
-        wrong = [corrupted(side, rows, negatives, self.generator) for side, rows in zip(sides, self.offered, strict=True)]
-        triples = torch.cat([torch.cat(sides)[:, None], torch.cat(wrong)], dim=1)  # (b, 1 + negatives, 3)
-        errors = translation_error(entities, relations, triples)
-        return (self.options.margin + errors[:, :1] - errors[:, 1:]).relu().mean(dim=1)
+        options = self.options
+        return ranking_losses(
+            entities,
+            relations,
+            sides,
+            self.offered,
+            margin=options.margin,
+            negatives=options.negatives,
+            generator=self.generator,
+        )
 
     def _path_loss(self, relations: Tensor, steps: int) -> Tensor:
         """The same of a share of the paths, drawn at random, with wrong relations in place of the direct one; few branches count more."""

@@ -15,13 +15,12 @@ from kgalign.errors import check_at_least
 from kgalign.models.embedding import EmbeddingModel, Network
 from kgalign.models.translation import (
     adagrad,
-    corrupted,
     number,
     paired_batches,
     random_table,
+    ranking_losses,
     step,
     told_by_neighbours,
-    translation_error,
     unit,
 )
 
@@ -92,21 +91,17 @@ class JENetwork(Network):
         order = torch.randperm(len(self.seeds), generator=self.generator, device=self.seeds.device)
         losses = []
         for sides, chosen in zip(batches, order.tensor_split(len(batches)), strict=True):
-            right = torch.cat(sides)
-            wrong = torch.cat(
-                [corrupted(side, rows, 1, self.generator)[:, 0] for side, rows in zip(sides, self.offered, strict=True)]
-            )
-            losses.append(self._step(right, wrong, self.seeds[chosen]))
+            losses.append(self._step(sides, self.seeds[chosen]))
         return float(torch.stack(losses).sum()) / sum(map(len, self.triples))
 
     def vectors(self, known: Alignment) -> tuple[Tensor, Tensor]:
         weight = self.options.evidence_weight
         return told_by_neighbours(unit(self.entities), unit(self.relations), self.numbering, known, self.known_seeds, weight)
 
-    def _step(self, right: Tensor, wrong: Tensor, seeds: Tensor) -> Tensor:
+    def _step(self, sides: tuple[Tensor, Tensor], seeds: Tensor) -> Tensor:
         entities, relations = unit(self.entities), unit(self.relations)
-        right_error, wrong_error = translation_error(entities, relations, torch.stack([right, wrong]))
+        apart = ranking_losses(
+            entities, relations, sides, self.offered, margin=self.options.margin, negatives=1, generator=self.generator
+        )
         one, other = functional.embedding(seeds, entities).unbind(1)
-        apart = (one - other).square().sum()
-        loss = (self.options.margin + right_error - wrong_error).relu().sum() + self.options.tie * apart
-        return step(self.optimizer, loss)
+        return step(self.optimizer, apart.sum() + self.options.tie * (one - other).square().sum())

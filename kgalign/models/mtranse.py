@@ -15,10 +15,10 @@ from kgalign.errors import check_at_least
 from kgalign.models.embedding import EmbeddingModel, Network
 from kgalign.models.translation import (
     adagrad,
-    corrupted,
     number,
     paired_batches,
     random_table,
+    ranking_losses,
     step,
     told_by_neighbours,
     translation_error,
@@ -31,12 +31,15 @@ class MTransE(EmbeddingModel):
     """Learns vectors in which head + relation is near tail, for each graph apart, and a map that takes the source of a seed to its target.
 
     Chen et al., Multilingual Knowledge Graph Embeddings for Cross-lingual Knowledge Alignment (IJCAI 2017), the fourth of its variants: a
-    linear map, here with a term that keeps it near a rotation; triples are learnt without wrong ones beside them.
+    linear map, here with a term that keeps it near a rotation. Triples are learnt beside wrong ones, as in the authors' code; the paper
+    has none (negatives=0), with which vectors soon run together.
 
     The source of a known pair takes the vector of its target, and the neighbours of both are told so, see told_by_neighbours; what is
     said in the source graph is mapped first.
 
     size                width of the vectors
+    negatives           wrong triples for each right one, the mean of which counts; 0: none
+    margin              how much further off than a triple a wrong one should be
     pull                what the squared distance between the mapped source of a seed and its target counts for, against a triple
     batch               triples of both graphs in a step
     evidence_weight     what neighbours say of an entity counts for against its own vector; 0: nothing
@@ -45,11 +48,11 @@ class MTransE(EmbeddingModel):
     epochs: int = 500
     look_every: int = 5
     size: int = 100
-    negatives: int = 0
+    negatives: int = 5
     margin: float = 2.0
-    pull: float = 5.0
+    pull: float = 30.0
     batch: int = 20000
-    learning_rate: float = 0.03
+    learning_rate: float = 0.1
     evidence_weight: float = 2.0
 
     name: ClassVar[str] = "mtranse"
@@ -58,6 +61,8 @@ class MTransE(EmbeddingModel):
         super().__post_init__()
         check_at_least(
             size=(self.size, 1),
+            negatives=(self.negatives, 0),
+            margin=(self.margin, 0),
             pull=(self.pull, 0),
             batch=(self.batch, 1),
             learning_rate=(self.learning_rate, 0),
@@ -93,7 +98,7 @@ class MTransENetwork(Network):
     def run_epoch(self, epoch: int) -> float:
         batches = list(paired_batches(self.triples[0], self.triples[1], self.options.batch, self.generator))
         order = torch.randperm(len(self.seeds), generator=self.generator, device=self.seeds.device)
-        losses = [step(self.triple_optimizer, self._triple_loss(torch.cat(sides), len(sides[0]))) for sides in batches]
+        losses = [step(self.triple_optimizer, self._triple_loss(sides)) for sides in batches]
         losses += [step(self.map_optimizer, self._map_loss(self.seeds[chosen])) for chosen in order.tensor_split(len(batches))]
         return float(torch.stack(losses).sum()) / sum(map(len, self.triples))
 
@@ -105,13 +110,19 @@ class MTransENetwork(Network):
         relations = relations.index_copy(0, source_relations, unit(relations[source_relations] @ self.map))
         return told_by_neighbours(entities, relations, self.numbering, known, self.known_seeds, self.options.evidence_weight)
 
-    def _triple_loss(self, triples: Tensor, cut: int) -> Tensor:
-        entities, relations = unit(self.entities), unit(self.relations)
-        if not self.options.negatives:
-            return translation_error(entities, relations, triples).sum()
-        wrong = torch.cat([corrupted(triples[a:b], rows, self.options.negatives, self.generator) for a, b, rows in ((0, cut, self.offered[0]), (cut, len(triples), self.offered[1]))])
-        errors = translation_error(entities, relations, torch.cat([triples[:, None], wrong], dim=1))
-        return (self.options.margin + errors[:, :1] - errors[:, 1:]).relu().mean(dim=1).sum()
+    def _triple_loss(self, sides: tuple[Tensor, Tensor]) -> Tensor:
+        entities, relations, options = unit(self.entities), unit(self.relations), self.options
+        if not options.negatives:
+            return translation_error(entities, relations, torch.cat(sides)).sum()
+        return ranking_losses(
+            entities,
+            relations,
+            sides,
+            self.offered,
+            margin=options.margin,
+            negatives=options.negatives,
+            generator=self.generator,
+        ).sum()
 
     def _map_loss(self, seeds: Tensor) -> Tensor:
         one, other = functional.normalize(functional.embedding(seeds, self.entities), dim=2).unbind(1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -89,6 +89,51 @@ def corrupted(triples: Tensor, offered: Tensor, count: int, generator: torch.Gen
     wrong[..., 0] = torch.where(at_head, drawn, wrong[..., 0])
     wrong[..., 2] = torch.where(at_head, wrong[..., 2], drawn)
     return wrong
+
+
+def ranking_losses(
+    entities: Tensor,
+    relations: Tensor,
+    sides: Sequence[Tensor],
+    offered: Sequence[Tensor],
+    *,
+    margin: float,
+    negatives: int,
+    generator: torch.Generator,
+) -> Tensor:
+    """(b,) how far each triple is from being nearer than wrong ones by the margin, on average.
+
+    sides, offered      triples of either graph, (c, 3) and (b - c, 3), and the rows that may take the place of one of its ends
+    """
+    wrong = [corrupted(side, rows, negatives, generator) for side, rows in zip(sides, offered, strict=True)]
+    triples = torch.cat([torch.cat(list(sides))[:, None], torch.cat(wrong)], dim=1)  # (b, 1 + negatives, 3)
+    errors = translation_error(entities, relations, triples)
+    return (margin + errors[:, :1] - errors[:, 1:]).relu().mean(dim=1)
+
+
+def swapped(triples: Tensor, partners: Tensor) -> Tensor:
+    """(t, 3) the triples that come about when a head or a tail that has a partner is replaced by it, one of the two at a time.
+
+    partners    (entities,) the row of its partner for each row, -1: it has none
+    """
+    new = []
+    for end in (0, 2):
+        partner = partners[triples[:, end]]
+        changed = triples[partner >= 0]
+        changed[:, end] = partner[partner >= 0]
+        new.append(changed)
+    return torch.cat(new)
+
+
+def triple_keys(triples: Tensor, numbering: Numbering) -> Tensor:
+    """(...) one number for each of the (..., 3) triples, the same for the same triple."""
+    head, relation, tail = triples.unbind(-1)
+    return (head * numbering.relations + relation) * numbering.entities + tail
+
+
+def are_known(keys: Tensor, known: Tensor) -> Tensor:
+    """(...) whether each of the keys is one of the known ones, which are sorted."""
+    return known[torch.searchsorted(known, keys).clamp(max=len(known) - 1)] == keys
 
 
 def paired_batches(source: Tensor, target: Tensor, size: int, generator: torch.Generator) -> Iterator[tuple[Tensor, Tensor]]:

@@ -63,16 +63,8 @@ class IPTransE(EmbeddingModel):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        least = {
-            "size": 1,
-            "negatives": 1,
-            "margin": 0,
-            "path_weight": 0,
-            "align_every": 1,
-            "batch": 1,
-            "learning_rate": 0,
-            "evidence_weight": 0,
-        }
+        least = dict.fromkeys(("size", "negatives", "align_every", "batch"), 1)
+        least |= dict.fromkeys(("margin", "path_weight", "learning_rate", "evidence_weight"), 0)
         check_at_least(**{name: (getattr(self, name), value) for name, value in least.items()})
         if not 0 < self.alike <= 1:
             raise OptionError(f"alike={self.alike}: expected a cosine above 0, 1 at most")

@@ -17,13 +17,12 @@ from kgalign.errors import check_at_least
 from kgalign.models.embedding import EmbeddingModel, Network, nearest
 from kgalign.models.translation import (
     adagrad,
-    corrupted,
     number,
     paired_batches,
     random_table,
+    ranking_losses,
     step,
     told_by_neighbours,
-    translation_error,
     unit,
 )
 from kgalign.readers.names import local_name
@@ -38,13 +37,15 @@ class JAPE(EmbeddingModel):
 
     Sun et al., Cross-lingual Entity Alignment via Joint Attribute-Preserving Embedding (ISWC 2017). The two of a seed have one vector, and
     so have relations of one name. Attributes that go together have similar vectors; an entity's are averaged. What a seed points to in one
-    graph resembles what it points to in the other, all the more where attributes agree. Without attributes this is all that there is.
+    graph resembles what it points to in the other, all the more where attributes agree. Without attributes this is all that there is. Where
+    the authors push wrong triples away without end, here a margin is enough.
 
     The source of a known pair takes the vector of its target, and the neighbours of both are told so, see told_by_neighbours.
 
     size                width of the vectors
     batch               triples of both graphs in a step
-    wrong_weight        what a wrong triple counts for against a right one
+    margin              how much further off than a triple a wrong one should be
+    negatives           wrong triples for each right one, the mean of which counts
     attribute_size      width of the attributes' vectors
     similar             entities of one graph resemble each other from this cosine of their attributes on
     similar_across      and those of the two graphs from this one on
@@ -54,13 +55,14 @@ class JAPE(EmbeddingModel):
     evidence_weight     what neighbours say of an entity counts for against its own vector; 0: nothing
     """
 
-    epochs: int = 400
+    epochs: int = 300
     look_every: int = 10
     patience: int = 10
     size: int = 150
     batch: int = 10000
-    learning_rate: float = 0.01
-    wrong_weight: float = 0.1
+    learning_rate: float = 0.05
+    margin: float = 2.0
+    negatives: int = 10
     attribute_size: int = 100
     similar: float = 0.95
     similar_across: float = 0.9
@@ -73,10 +75,10 @@ class JAPE(EmbeddingModel):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        whole = dict.fromkeys(("size", "batch", "attribute_size", "similar_k"), 1)
+        whole = dict.fromkeys(("size", "batch", "negatives", "attribute_size", "similar_k"), 1)
         weights = (
             "learning_rate",
-            "wrong_weight",
+            "margin",
             "similar",
             "similar_across",
             "similar_weight",
@@ -107,9 +109,7 @@ class JAPENetwork(Network):
         self.generator = torch.Generator(device).manual_seed(options.seed)
         self.to(device)
         # Each loss has its own memory of how large its gradients are.
-        self.right_steps, self.wrong_steps, self.similar_steps = (
-            adagrad(self.parameters(), options.learning_rate) for _ in range(3)
-        )
+        self.triple_steps, self.similar_steps = (adagrad(self.parameters(), options.learning_rate) for _ in range(2))
 
     def run_epoch(self, epoch: int) -> float:
         return self._learn_resemblances() if epoch % 2 else self._learn_triples()
@@ -121,9 +121,16 @@ class JAPENetwork(Network):
     def _learn_triples(self) -> float:
         losses = []
         for sides in paired_batches(self.source_triples, self.target_triples, self.options.batch, self.generator):
-            wrong = [corrupted(side, rows, 1, self.generator)[:, 0] for side, rows in zip(sides, self.rows, strict=True)]
-            losses.append(step(self.right_steps, self._error(torch.cat(sides))))
-            losses.append(step(self.wrong_steps, -self.options.wrong_weight * self._error(torch.cat(wrong))))
+            apart = ranking_losses(
+                unit(self.entities),
+                unit(self.relations),
+                sides,
+                self.rows,
+                margin=self.options.margin,
+                negatives=self.options.negatives,
+                generator=self.generator,
+            )
+            losses.append(step(self.triple_steps, apart.sum()))
         return float(torch.stack(losses).sum()) / max(1, len(self.source_triples) + len(self.target_triples))
 
     def _learn_resemblances(self) -> float:
@@ -135,9 +142,6 @@ class JAPENetwork(Network):
         within = _unlike(source, within_source, source) + _unlike(target, within_target, target)
         loss = self.options.similar_weight * (_unlike(source, across, target) + self.options.within_weight * within)
         return float(step(self.similar_steps, loss)) / max(1, len(table))
-
-    def _error(self, triples: Tensor) -> Tensor:
-        return translation_error(unit(self.entities), unit(self.relations), triples).sum()
 
     def _find_resemblances(self) -> tuple[sparse.csr_array, sparse.csr_array, sparse.csr_array]:
         options, device = self.options, self.entities.device

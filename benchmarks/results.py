@@ -41,7 +41,7 @@ def append(
         "split": split,
         "metrics": {name: round(value, 6) if isinstance(value, float) else value for name, value in metrics.items()},
         "seconds": round(seconds, 3),
-        "peak_mb": peak_mb(),
+        "peak_mb": metrics.get("peak_mb", peak_mb()),  # of the process that did the work, where it was another one
         "hardware": machine or hardware(),
         "commit": commit(),
         "options": options,

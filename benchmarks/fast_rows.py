@@ -35,8 +35,8 @@ def ablation(pair: str, seed: int) -> None:
     one_look: dict[str, Any] = {"easy_to_hard": False}
     rows: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         "names only": ({"model": "names", "decoder": "greedy", **one_look}, {}),
-        "+ seeds among the neighbours": ({"decoder": "greedy", **one_look}, {"without": "relations,two hops"}),
-        "+ two hops": ({"decoder": "greedy", **one_look}, {"without": "relations"}),
+        "+ seeds among the neighbours": ({"decoder": "greedy", **one_look}, {"without": "relations,two hops,roles"}),
+        "+ two hops": ({"decoder": "greedy", **one_look}, {"without": "relations,roles"}),
         "+ matched relations": ({"decoder": "greedy", **one_look}, {}),
         "+ joint": (one_look, {}),
         "+ easy-to-hard, easy pairs only": ({"everyone": False}, {"weighs_doubt": False}),
@@ -45,6 +45,7 @@ def ablation(pair: str, seed: int) -> None:
         "everything without matched relations": ({}, {"without": "relations"}),
         "everything without neighbours": ({}, {"without": "neighbours"}),
         "everything without two hops": ({}, {"without": "two hops"}),
+        "everything without roles": ({}, {"without": "roles"}),
         "everything without joint": ({"decoder": "greedy"}, {}),
     }
     for system, (how, options) in rows.items():
@@ -54,6 +55,7 @@ def ablation(pair: str, seed: int) -> None:
         "+ easy-to-hard, easy pairs only",
         "everything without matched relations",
         "everything without two hops",
+        "everything without roles",
     ):
         how, options = rows[system]
         in_own_process(measure, "ablation", f"no names: {system}", pair, "closed", seed, without_names, how, options)

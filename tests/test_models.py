@@ -128,6 +128,15 @@ def test_fast_matches_relations_by_the_pairs_they_join(pair):
     assert named["主要地区"] == "mainTerritory"
 
 
+def test_fast_knows_kinds_of_things_by_the_relations_that_point_to_them():
+    source = graph(["Paris", "Lyon", "Seine", "Rhône"], [("Paris", "fleuve", "Seine"), ("Lyon", "fleuve", "Rhône")])
+    target = graph(["Paris", "Lyon", "Seine", "Rhone"], [("Paris", "river", "Seine"), ("Lyon", "river", "Rhone")])
+    roles, theirs = graph_evidence(task_of(source, target), Alignment(np.array([[0, 0], [2, 2], [1, 1], [3, 3]])))["roles"]
+    alike = (roles @ theirs.T).toarray()
+    np.testing.assert_allclose(alike[2:, 2:], 1, rtol=1e-6)
+    assert not alike[:2].any()
+
+
 def test_fast_never_counts_a_pair_as_evidence_for_itself(pair):
     task, _ = pair
     source, target = graph_evidence(task, task.seeds.where(np.arange(1)))["two hops"]

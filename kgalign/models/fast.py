@@ -20,8 +20,9 @@ from kgalign.text import unit_rows, word_vectors
 
 Evidence = dict[str, tuple[Vectors, Vectors]]  # unit vectors of all entities of either side, by kind of evidence
 
-DEFAULT_WEIGHTS = {"names": 12.0, "words": 6.0, "relations": 10.0, "neighbours": 9.0, "two hops": 5.0}
-GRAPH_KINDS = ("relations", "neighbours", "two hops")
+DEFAULT_WEIGHTS = {"names": 12.0, "words": 6.0, "relations": 10.0, "neighbours": 9.0, "two hops": 5.0, "roles": 2.0}
+FINDING_KINDS = ("relations", "neighbours", "two hops")  # of which some are rare enough to search by
+GRAPH_KINDS = (*FINDING_KINDS, "roles")
 DEFAULT_NOBODY = 5.0  # the score of "none of these"; a name that is the same scores 12
 DEFAULT_SHARPNESS = 1.5  # how fast doubt fades above it
 MIN_SEEDS = 100  # fewer do not teach weights
@@ -38,6 +39,7 @@ class Fast:
                     relations of the target that they match, and count for as much as they match
     neighbours      which known pairs are neighbours, by whatever relation
     two hops        which known pairs are neighbours of neighbours
+    roles           by which relations others point to it, whoever they are
 
     A known pair counts for as much as it is probable, and a rare feature for more than a frequent one. Weights are learnt on the seeds,
     so that the softmax over a row means what it says; with fewer than a hundred, defaults stand in. Then sources compete for targets
@@ -110,10 +112,16 @@ class Fast:
     def _pairs(self, task: AlignmentTask, by_graph: Evidence, *, training: bool) -> tuple[Ints, Ints]:
         """Position of the query and target of each candidate pair: those that names suggest and those that the graph does."""
         found = [_pairs_by_name(task, self, training)]
-        if by_graph:
+        if any(kind in by_graph for kind in FINDING_KINDS):
             source, target = (
                 sparse.csr_array(
-                    sparse.hstack([np.float32(np.sqrt(DEFAULT_WEIGHTS[kind])) * sides[side] for kind, sides in by_graph.items()])
+                    sparse.hstack(
+                        [
+                            np.float32(np.sqrt(DEFAULT_WEIGHTS[kind])) * by_graph[kind][side]
+                            for kind in FINDING_KINDS
+                            if kind in by_graph
+                        ]
+                    )
                 )
                 for side in (0, 1)
             )
@@ -156,7 +164,7 @@ def name_evidence(task: AlignmentTask, vectors: str | None = None) -> Evidence:
 
 
 def graph_evidence(task: AlignmentTask, known: Alignment) -> Evidence:
-    """Known pairs around each entity: by relation, by neighbourhood, and two steps away.
+    """Known pairs around each entity: by relation, by neighbourhood, and two steps away; and its roles by relations that match.
 
     Features are entities of the target: one's own neighbours there, and on the source side what one's neighbours are known as.
     """
@@ -171,7 +179,24 @@ def graph_evidence(task: AlignmentTask, known: Alignment) -> Evidence:
     evidence["two hops"] = _weighted(
         _two_hops(adjacency(task.source), near[0], shared), _two_hops(adjacency(task.target), near[1], itself)
     )
+    evidence["roles"] = _weighted(_roles(task.source) @ _sure(matches), _roles(task.target))
     return evidence
+
+
+def _roles(graph: KnowledgeGraph) -> sparse.csr_array:
+    """(n, 2 r) how often each relation points to an entity, on a scale of logarithms; relations that are read backwards are empty."""
+    _, relations, tails = graph.triples.T
+    shape = len(graph.entities), 2 * len(graph.relations)
+    often = sparse.csr_array((np.ones(len(tails), np.float32), (tails, relations)), shape=shape)
+    often.data = np.log1p(often.data)
+    return often
+
+
+def _sure(matches: sparse.csr_array) -> sparse.csr_array:
+    """The matches of relations without those that are hardly any."""
+    matches = sparse.csr_array(matches.multiply(matches > MIN_RELATION_MATCH), dtype=np.float32)
+    matches.eliminate_zeros()
+    return matches
 
 
 def _relation_features(
@@ -179,8 +204,7 @@ def _relation_features(
 ) -> tuple[sparse.csr_array, sparse.csr_array]:
     """Features (relation of the target, entity of the target); a source edge has one for each match of its relation and its end."""
     source, target = both_ways(task.source), both_ways(task.target)
-    matches = sparse.csr_array(matches.multiply(matches > MIN_RELATION_MATCH))
-    matches.eliminate_zeros()
+    matches = _sure(matches)
     source = source[(np.diff(shared.indptr)[source[:, 2]] > 0) & (np.diff(matches.indptr)[source[:, 1]] > 0)]
     edge, relation, end, values = _combinations(matches[source[:, 1]], shared[source[:, 2]])
     width = shared.shape[1]

@@ -23,7 +23,7 @@ LABEL_PROPERTIES = frozenset(
 )
 BEFORE_LOCAL = re.compile(r"^.*/resource/|^.*#|^.*/")  # names of DBpedia may hold slashes themselves: AC/DC
 ESCAPES = re.compile(r"(?:%[0-9A-Fa-f]{2})+")
-PLAIN = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~!'()*,")
+PLAIN = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~!'()*,[]")
 LITERAL = re.compile(r'^"(.*)"(?:@[\w-]+|\^\^\S+)?$', re.DOTALL)
 
 
@@ -37,7 +37,7 @@ def local_name(iri: str) -> str:
 
 def normal_iri(iri: str) -> str:
     """The IRI with all percent-encoding undone that makes no difference: letters of any script, digits and - . _ ~ as in RFC 3987,
-    and ! ' ( ) * , which graphs such as DBpedia write either way.
+    and ! ' ( ) * , [ ] which graphs such as DBpedia write either way.
 
     >>> normal_iri("http://x/Caf%C3%a9_%28bar%29%2fb")
     'http://x/Café_(bar)%2Fb'
@@ -62,12 +62,12 @@ def literal_value(text: str) -> str:
 
 
 def _decoded(found: re.Match[str]) -> str:
-    encoded = found.group()
-    try:
-        text = unquote_to_bytes(encoded).decode()
-    except UnicodeDecodeError:
-        return encoded.upper()
+    text = unquote_to_bytes(found.group()).decode(errors="surrogateescape")  # what is not UTF-8 stays encoded
     return "".join(
-        char if char in PLAIN or (not char.isascii() and char.isprintable()) else "".join(f"%{byte:02X}" for byte in char.encode())
+        char if char in PLAIN or (not char.isascii() and char.isprintable()) else _encoded(char.encode(errors="surrogateescape"))
         for char in text
     )
+
+
+def _encoded(characters: bytes) -> str:
+    return "".join(f"%{byte:02X}" for byte in characters)

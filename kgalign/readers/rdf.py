@@ -139,7 +139,7 @@ def _report(
     path: Path, number: int | None, kind: RdfFormat, error: SyntaxError, strict: bool, damage: Damage, line: bytes | None = None
 ) -> None:
     """Counts what is broken, or refuses it."""
-    reason = re.sub(r"^Parser error .*?: ", "", str(error.msg)).strip()
+    reason = re.sub(r"^Parser error .*?: ", "", " ".join(str(error.msg).split()))
     if "LoadDocumentCallback" in reason:
         reason = "its @context lies elsewhere and nothing is fetched: write it into the file"
     found = f"but {reason}" if line is None else f"found {line.decode(errors='replace').strip()[:80]!r} ({reason})"

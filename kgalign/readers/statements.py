@@ -126,7 +126,7 @@ class Gatherer:
         number = blanks.get(label)
         if number is None:
             number = blanks[label] = len(self._entities)
-            shown = f"[{len(blanks)}]" if ANONYMOUS.fullmatch(label) else label
+            shown = f"anon{len(blanks)}" if ANONYMOUS.fullmatch(label) else label
             self._entities.append(f"_:{prefix}{shown}")
         return number
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from kgalign.data import KnowledgeGraph
 from kgalign.errors import OptionError
+from kgalign.readers.names import is_blank
 from kgalign.writers.sameas import iri
 
 LABEL = "<http://www.w3.org/2000/01/rdf-schema#label>"
@@ -22,7 +23,7 @@ Statement = tuple[str, str, str]
 def write_graph(graph: KnowledgeGraph, path: str | Path, language: str | None = None) -> None:
     """Writes triples, names (as rdfs:label) and literals; the ending .nt or .ttl, perhaps with .gz, tells the format.
 
-    Entities are mentioned in the order of their ids, so that reading the file again numbers them alike.
+    Triples come first, in their order, then names: a graph that was numbered by first mention is numbered alike when it is read again.
 
     language    of the names, such as fr
     """
@@ -40,17 +41,21 @@ def write_graph(graph: KnowledgeGraph, path: str | Path, language: str | None = 
 
 
 def _statements(graph: KnowledgeGraph, language: str | None) -> Iterator[Statement]:
-    entities = [entity if entity.startswith("_:") else iri(entity, "entity") for entity in graph.entities]
-    relations = [iri(relation, "relation") for relation in graph.relations]
-    properties = [iri(name, "property") for name in graph.attributes.properties]
+    entities = [entity if is_blank(entity) else _iri(entity, "entity") for entity in graph.entities]
+    relations = [_iri(relation, "relation") for relation in graph.relations]
+    properties = [_iri(name, "property") for name in graph.attributes.properties]
     for head, relation, tail in graph.triples.tolist():
         yield entities[head], relations[relation], entities[tail]
     for entity, name in zip(entities, graph.names, strict=True):
         if name:
             yield entity, LABEL, literal(name, language)
     for (entity_id, property_id), value in zip(graph.attributes.facts.tolist(), graph.attributes.values, strict=True):
-        if properties[property_id] != LABEL:
+        if properties[property_id] != LABEL or value != graph.names[entity_id]:
             yield entities[entity_id], properties[property_id], literal(value)
+
+
+def _iri(name: str, kind: str) -> str:
+    return iri(name, kind).replace("[", "%5B").replace("]", "%5D")  # which strict parsers allow in a host only
 
 
 def literal(text: str, language: str | None = None) -> str:

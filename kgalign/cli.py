@@ -27,6 +27,7 @@ from kgalign.datasets import PAIRS
 from kgalign.datasets import demo as read_demo
 from kgalign.datasets.download import LIGHTEA, download_dbp15k
 from kgalign.decode import ALIASES, DECODERS, decoder_options, make_decoder
+from kgalign.diagnose import explain_little, is_little
 from kgalign.errors import DataError, KgalignError, OptionError
 from kgalign.evaluate import evaluate as measure
 from kgalign.models import MODELS, make_model, model_options
@@ -353,7 +354,7 @@ def _show_reading(side: str, graph: KnowledgeGraph) -> None:
         share = f", {seen['subjects with a label']:.0%} of the subjects named" if seen["subjects with a label"] else ""
         console.print(f"{side}: names from {seen['names from']}; language {seen['language taken']}{share}", markup=False)
     if seen.get("broken"):
-        console.print(f"{side}: {seen['broken']:,} broken statements left out; the first of them:", markup=False)
+        console.print(f"{side}: left out what is broken, {seen['broken']:,} times; --strict refuses it. The first:", markup=False)
         for problem in seen["first broken"]:
             console.print(f"  {problem}", markup=False)
 
@@ -380,8 +381,11 @@ def _finish(run: Run, output: Path, as_json: bool) -> None:
         _show_figures(run.metrics)
     sure, likely = ((run.alignment.scores > least).sum() for least in (0.9, 0.5))
     console.print(f"{len(run.alignment):,} links in {folder}/alignment.tsv; {likely:,} of them above 0.5, {sure:,} above 0.9")
+    if "model" in run.options and is_little(run.task, run.alignment):
+        console.print(f"{'few' if len(run.alignment) else 'no'} links found; what each stage had to work with:")
+        for line in explain_little(run.task, run.alignment):
+            console.print(f"  {line}", markup=False)
     if not len(run.alignment):
-        console.print("no links found: do the names share a script? kgalign info shows what was read")
         raise typer.Exit(1)
 
 

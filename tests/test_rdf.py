@@ -1,5 +1,6 @@
 import bz2
 import gzip
+import json
 import subprocess
 import sys
 
@@ -324,8 +325,10 @@ def test_the_command_line_aligns_rdf_with_nothing_else(tmp_path):
     done = subprocess.run([*run, "align", "left.nt", "right.ttl", "-o", "run"], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert "names from http://l/title on 100% of the subjects" in done.stderr
-    assert "source: 1 broken statement" in done.stderr
+    assert "source: left out what is broken, 1 times" in done.stderr
     assert "left.nt:4: expected N-Triples, found 'rubbish'" in done.stderr
+    report = json.loads((tmp_path / "run" / "run.json").read_text("utf-8"))
+    assert (report["reading"]["source"]["broken"], report["reading"]["target"]["language taken"]) == (1, "en")
     links = {tuple(line.split("\t")[:2]) for line in (tmp_path / "run" / "alignment.tsv").read_text().splitlines()[1:]}
     assert links == {("http://l/1", "http://r/Rome"), ("http://l/2", "http://r/Paris"), ("http://l/3", "http://r/Oslo")}
     done = subprocess.run([*run, "align", "left.nt", "right.ttl", "--strict"], cwd=tmp_path, capture_output=True, text=True)

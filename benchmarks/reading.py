@@ -18,10 +18,8 @@ from typing import Any
 import numpy as np
 
 from benchmarks.results import append
-from kgalign import Attributes, KnowledgeGraph
+from kgalign import Attributes, KnowledgeGraph, read_graph, write_graph
 from kgalign.align import peak_mb
-from kgalign.readers import read_graph
-from kgalign.writers.rdf import write_graph
 
 FORMATS = ("nt", "nt.gz", "ttl")
 BASE = "http://dbpedia.org"

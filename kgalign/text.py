@@ -45,12 +45,13 @@ def scripts(names: Sequence[str]) -> dict[str, float]:
 
     Of many names some thousands tell enough.
     """
-    shares: Counter[str] = Counter()
+    shares: dict[str, float] = {}
     for name in names[:: max(1, len(names) // 10_000)]:
         letters = Counter(_script(char) for char in name if char.isalpha())
         for script, count in letters.items():
-            shares[script] += count / letters.total()
-    return {script: share / shares.total() for script, share in shares.most_common()}
+            shares[script] = shares.get(script, 0.0) + count / letters.total()
+    total = sum(shares.values())
+    return {script: share / total for script, share in sorted(shares.items(), key=lambda item: -item[1])}
 
 
 def script_overlap(source: dict[str, float], target: dict[str, float]) -> float:

@@ -10,11 +10,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from kgalign import DataError, OptionError, align, demo, read
-from kgalign.readers import read_graph
+from kgalign import DataError, OptionError, align, demo, read, read_graph, write_graph
 from kgalign.readers.names import normal_iri
 from kgalign.readers.rdf import read_statements
-from kgalign.writers.rdf import write_graph
 
 LABEL = "<http://www.w3.org/2000/01/rdf-schema#label>"
 SAME_GRAPH = {

@@ -8,10 +8,8 @@ from urllib.parse import parse_qs
 import pytest
 from pyoxigraph import QueryResultsFormat, RdfFormat, Store
 
-from kgalign import DataError, demo, read
-from kgalign.readers import read_graph
+from kgalign import DataError, demo, read, read_graph, write_graph
 from kgalign.readers.sparql import read_statements
-from kgalign.writers.rdf import write_graph
 
 
 @contextmanager

@@ -116,7 +116,7 @@ def _label_properties(side: Statements, told: Sequence[str]) -> tuple[list[tuple
         chosen = [(used[iri], "well known") for iri in WELL_KNOWN if iri in used]
         named = _entities_with(side, [label.iri for label, _ in chosen])
         subjects = max(1, len(_subjects(side)))
-        likely = [use for use in used.values() if use.iri not in WELL_KNOWN and not use.reason_against]
+        likely = [use for use in used.values() if use.iri not in WELL_KNOWN and use.share >= LEAST_SHARE and not use.reason_against]
         while likely and len(named) < ENOUGH * subjects:
             gains = [len(np.setdiff1d(_entities_with(side, [use.iri]), named)) for use in likely]
             best = int(np.argmax(gains))
@@ -140,14 +140,15 @@ def _describe_properties(side: Statements) -> dict[str, Property]:
         sample = rows[:: max(1, len(rows) // LOOKED_AT)]
         values = [side.values[row] for row in sample.tolist()]
         characters = max(1, sum(map(len, values)))
-        letters = sum(char.isalpha() or char.isspace() for value in values for char in value)
+        beginnings = "".join(value[:LONGEST] for value in values[:: max(1, len(values) // 1000)])
+        letters = sum(char.isalpha() or char.isspace() for char in beginnings)
         used.append(
             Property(
                 iri,
                 len(np.unique(side.facts[rows, 0])) / subjects,
                 len(set(values)) / len(values),
                 characters / len(values),
-                letters / characters,
+                letters / max(1, len(beginnings)),
                 bool(np.isin(side.datatype_of[sample], text_types).mean() > 0.9),
             )
         )

@@ -20,7 +20,7 @@ FORMATS = {
     ".nquads": RdfFormat.N_QUADS,
     ".ttl": RdfFormat.TURTLE,
     ".turtle": RdfFormat.TURTLE,
-    ".n3": RdfFormat.N3,
+    ".n3": RdfFormat.TURTLE,  # what such files hold as a rule
     ".trig": RdfFormat.TRIG,
     ".rdf": RdfFormat.RDF_XML,
     ".owl": RdfFormat.RDF_XML,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 import urllib.error
 import urllib.parse
@@ -22,6 +23,7 @@ SMALLEST_PAGE = 100
 ATTEMPTS = 6
 LONGEST_WAIT = 60.0
 PASSING = (408, 425, 429, 500, 502, 503, 504)  # answers that may be better next time
+NOT_IN_AN_IRI = re.compile(r'[\x00-\x20<>"{}|^`\\]')
 Row = dict[str, dict[str, str]]
 
 
@@ -65,10 +67,10 @@ def _all_rows(ask: _Asker, endpoint: str) -> Iterator[Row]:
 
 def _rows_of(ask: _Asker, subject: str) -> Iterator[Row]:
     """All rows of a subject with more of them than a page holds, or of the last one; ordered so that no two rows are equal."""
+    one = f"FILTER(STR(?s) = {_string(subject)} && isIRI(?s))" if NOT_IN_AN_IRI.search(subject) else f"VALUES ?s {{ <{subject}> }}"
     offset = 0
     while rows := ask.rows(
-        f"SELECT ?s ?p ?o WHERE {{ ?s ?p ?o FILTER(STR(?s) = {_string(subject)} && isIRI(?s)) }} "
-        "ORDER BY STR(?p) STR(?o) isIRI(?o) LANG(?o) STR(DATATYPE(?o))",
+        f"SELECT ?s ?p ?o WHERE {{ {one} ?s ?p ?o }} ORDER BY STR(?p) STR(?o) isIRI(?o) LANG(?o) STR(DATATYPE(?o))",
         offset,
     ):
         yield from rows

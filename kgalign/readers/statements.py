@@ -35,7 +35,7 @@ class Statements:
     """All that a graph says, by number; which of the literals are names is not decided yet."""
 
     entities: list[str]  # as first spelt
-    ids: dict[str, int]  # each spelling that was met, and its normal form
+    ids: dict[str, int]  # each spelling that was met, and its normal form; blank nodes as _:label
     relations: list[str]
     triples: Ints  # (n, 3) head id, relation id, tail id, each once
     properties: list[str]
@@ -128,6 +128,7 @@ class Gatherer:
             number = blanks[label] = len(self._entities)
             shown = f"anon{len(blanks)}" if ANONYMOUS.fullmatch(label) else label
             self._entities.append(f"_:{prefix}{shown}")
+            self._ids[self._entities[-1]] = number
         return number
 
 

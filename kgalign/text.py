@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 import unicodedata
 from collections import Counter
@@ -17,6 +18,7 @@ from kgalign.data import Floats, Ints
 from kgalign.errors import DataError, OptionError
 from kgalign.files import open_lines
 
+logger = logging.getLogger(__name__)
 NOT_A_WORD = re.compile(r"[\W_]+")
 ACCENTS = re.compile("[\u0300-\u036f]")
 UNDECOMPOSED = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "ı": "i"})
@@ -35,8 +37,10 @@ def fold(name: str) -> str:
 
 def comparable(source_names: Sequence[str], target_names: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
     """The names as they can be compared letter by letter: in Latin letters where the two sides are written in different scripts."""
-    if script_overlap(scripts(source_names), scripts(target_names)) >= SHARED_SCRIPT:
+    source, target = scripts(source_names), scripts(target_names)
+    if script_overlap(source, target) >= SHARED_SCRIPT:
         return source_names, target_names
+    logger.info("names in %s and %s script are compared in Latin letters", next(iter(source)), next(iter(target)))
     return [anyascii(name) for name in source_names], [anyascii(name) for name in target_names]
 
 

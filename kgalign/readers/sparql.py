@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import re
 import time
 import urllib.error
@@ -17,9 +18,11 @@ from pyoxigraph import Literal, NamedNode, Quad
 from kgalign.errors import DataError
 from kgalign.readers.statements import Damage, Gatherer, Statements
 
+logger = logging.getLogger(__name__)
 SCHEMES = ("sparql+http://", "sparql+https://")
 PAGE = 10_000
 SMALLEST_PAGE = 100
+TOLD_EVERY = 100_000  # statements
 ATTEMPTS = 6
 LONGEST_WAIT = 60.0
 PASSING = (408, 425, 429, 500, 502, 503, 504)  # answers that may be better next time
@@ -50,9 +53,13 @@ def read_statements(
 def _all_rows(ask: _Asker, endpoint: str) -> Iterator[Row]:
     """The rows of all pages. The last subject of a page may go on, so it is read again as the first of the next one."""
     condition, expected = "", ""
+    count = 0
     while rows := ask.rows(_query(condition)):
         subjects = [row["s"]["value"] for row in rows]
         last = subjects[-1]
+        if count // TOLD_EVERY < (count + len(rows)) // TOLD_EVERY:
+            logger.info("%s: about %s statements so far", endpoint, f"{count + len(rows):,}")
+        count += len(rows)
         if expected and subjects[0] != expected:
             raise DataError(
                 f"{endpoint}: expected a page that begins with the subject {expected!r}, found {subjects[0]!r}; try again"
@@ -122,9 +129,14 @@ class _Asker:
                 problem, asked_wait, passing = str(error) or type(error).__name__, 0.0, True
             if not passing or attempt == ATTEMPTS:
                 times = f" {attempt} times" if attempt > 1 else ""
-                raise DataError(f"{self._endpoint}: expected the results of a SPARQL query, but{times} {problem}")
+                raise DataError(
+                    f"{self._endpoint}: expected the results of a SPARQL query, but{times} {problem}; is the address right, "
+                    "and the endpoint up?"
+                )
             self._page = max(SMALLEST_PAGE, self._page // 2)
-            self._wait(min(LONGEST_WAIT, max(asked_wait, 2.0 ** (attempt - 1))))
+            seconds = min(LONGEST_WAIT, max(asked_wait, 2.0 ** (attempt - 1)))
+            logger.info("%s: %s; asking again in %.0f s", self._endpoint, problem, seconds)
+            self._wait(seconds)
         raise AssertionError("the last attempt returns or raises")
 
     def _answer(self, query: str) -> list[Row]:

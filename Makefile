@@ -20,6 +20,7 @@ bench: .venv/benchmarks
 	$(RUN)python -m benchmarks.name_rows
 	$(RUN)python -m benchmarks.fast_rows
 	$(RUN)python -m benchmarks.scale
+	$(RUN)python -m benchmarks.reading
 	$(RUN)python -m benchmarks.gm_rows
 	$(RUN)python -m benchmarks.pages
 

@@ -10,11 +10,12 @@ from kgalign.decode import DECODERS, make_decoder
 from kgalign.errors import DataError, KgalignError, OptionError
 from kgalign.evaluate import evaluate
 from kgalign.models import MODELS, Model, make_model
-from kgalign.readers import read
-from kgalign.writers import write, write_run
+from kgalign.readers import read, read_graph
+from kgalign.writers import write, write_graph, write_run
 
 __all__ = [
     "read",
+    "read_graph",
     "demo",
     "make_model",
     "coordinate",
@@ -23,6 +24,7 @@ __all__ = [
     "write",
     "align",
     "write_run",
+    "write_graph",
     "hold_out",
     "share_names",
     "KnowledgeGraph",

@@ -52,6 +52,7 @@ class Run:
             "seconds": {stage: round(seconds, 3) for stage, seconds in self.seconds.items()},
             "peak_mb": peak_mb(),
             "inputs": dict(self.inputs),
+            "reading": {"source": dict(self.task.source.record), "target": dict(self.task.target.record)},
             "versions": {"python": platform.python_version(), "numpy": np.__version__},
         }
 

@@ -27,10 +27,11 @@ from kgalign.datasets import PAIRS
 from kgalign.datasets import demo as read_demo
 from kgalign.datasets.download import LIGHTEA, download_dbp15k
 from kgalign.decode import ALIASES, DECODERS, decoder_options, make_decoder
+from kgalign.diagnose import explain_little, is_little
 from kgalign.errors import DataError, KgalignError, OptionError
 from kgalign.evaluate import evaluate as measure
 from kgalign.models import MODELS, make_model, model_options
-from kgalign.readers import read
+from kgalign.readers import is_dataset, read, read_graph
 from kgalign.readers.scored import read_alignments, read_candidates
 from kgalign.readers.tables import read_table
 from kgalign.text import fold
@@ -72,6 +73,16 @@ DecoderName = Annotated[
         help=f"one of {', '.join(DECODERS)}; or, as EntMatcher says, {', '.join(f'{alias} ({name})' for alias, name in ALIASES.items())}",
     ),
 ]
+PLACES = "a table (tsv, csv, parquet), RDF (a file, a folder, a pattern in quotes), or sparql+http://host/path"
+Labels = Annotated[
+    list[str] | None,
+    typer.Option("--label", metavar="IRI", help="property that holds the names in RDF; may be repeated, best first"),
+]
+Languages = Annotated[
+    str | None,
+    typer.Option("--lang", help="language of the names in RDF, for instance zh,en: first the source's, then the target's"),
+]
+Strict = Annotated[bool, typer.Option("--strict", help="refuse broken RDF instead of leaving out what is broken")]
 Seed = Annotated[int, typer.Option(min=0, help="the same seed gives the same result")]
 
 
@@ -107,11 +118,19 @@ def demo(
 
 @app.command(name="align")
 def align_command(
-    source: Annotated[Path, typer.Argument(help="a dataset folder, or the source graph (tsv, csv, parquet)")],
-    target: Annotated[Path | None, typer.Argument(help="the target graph, where SOURCE is a graph")] = None,
+    source: Annotated[str, typer.Argument(help=f"a dataset folder, or the source graph: {PLACES}")],
+    target: Annotated[str | None, typer.Argument(help="the target graph, where SOURCE is a graph")] = None,
     seeds: Annotated[Path | None, typer.Option(help="links that are known")] = None,
     gold: Annotated[Path | None, typer.Option(help="links to measure the result by; never shown to the model")] = None,
     output: Output = Path("run"),
+    labels: Labels = None,
+    languages: Languages = None,
+    strict: Strict = False,
+    names_source: Annotated[
+        Path | None,
+        typer.Option(help="table of IRI and name: names of the source that come before its own, translations for instance"),
+    ] = None,
+    names_target: Annotated[Path | None, typer.Option(help="the same for the target")] = None,
     model: Annotated[str, typer.Option(help=f"one of {', '.join(MODELS)}")] = "fast",
     decoder: DecoderName = "joint",
     easy_to_hard: Annotated[bool, typer.Option(help="feed sure decisions back as evidence, round after round")] = True,
@@ -154,9 +173,16 @@ def align_command(
             seed_ratio=seed_ratio,
             split_seed=seed,
             fold=fold_number,
+            labels=labels or (),
+            languages=_parse_languages(languages),
+            strict=strict,
+            names_source=names_source,
+            names_target=names_target,
         )
     read_seconds = time.perf_counter() - began
     console.print(f"read {_size(task.source)} and {_size(task.target)} in {read_seconds:.1f} s")
+    for side, graph in (("source", task.source), ("target", task.target)):
+        _show_reading(side, graph)
     console.print(f"{len(task.seeds)} seeds, {len(task.queries)} queries, {len(task.pool)} on offer ({task.protocol} protocol)")
     with _working("aligning"):
         run = align(
@@ -176,7 +202,8 @@ def align_command(
             bootstrap=bootstrap,
             on_round=_show_round,
         )
-    inputs = _hashes(path for path in (source, target, seeds, gold) if path is not None)
+    given = (source, target, seeds, gold, names_source, names_target)
+    inputs = _hashes(Path(path) for path in given if path is not None)
     _finish(replace(run, seconds={"read": read_seconds, **run.seconds}, inputs=inputs), output, as_json)
 
 
@@ -238,22 +265,29 @@ def evaluate(
 
 @app.command()
 def info(
-    source: Annotated[Path, typer.Argument(help="a dataset folder, or a graph (tsv, csv, parquet)")],
-    target: Annotated[Path | None, typer.Argument(help="the other graph")] = None,
+    source: Annotated[str, typer.Argument(help=f"a dataset folder, or a graph: {PLACES}")],
+    target: Annotated[str | None, typer.Argument(help="the other graph")] = None,
+    labels: Labels = None,
+    languages: Languages = None,
+    strict: Strict = False,
     as_json: AsJson = False,
 ) -> None:
-    """Say what the reader sees: sizes, names, links, and what is missing."""
+    """Say what the reader sees: sizes, names and where they come from, links, and what is missing."""
+    given = _parse_languages(languages)
+    links = {"seeds": 0, "test links": 0}
     with _working("reading"):
-        task, gold = read(source, target or (source if source.is_file() else None))
-    seen = {"source": _describe(task.source), "target": _describe(task.target)} if target or source.is_dir() else {}
-    seen = seen or {"graph": _describe(task.source)}
-    links = {"seeds": len(task.seeds), "test links": len(gold)}
+        if target is None and not is_dataset(source):
+            seen = {"graph": _describe(read_graph(source, labels=labels or (), languages=given, strict=strict))}
+        else:
+            task, gold = read(source, target, labels=labels or (), languages=given, strict=strict)
+            seen = {"source": _describe(task.source), "target": _describe(task.target)}
+            links = {"seeds": len(task.seeds), "test links": len(gold)}
     if as_json:
         _print_json({**seen, **links})
         return
     table = Table("", *seen)
-    for key in next(iter(seen.values())):
-        table.add_row(key, *(_plain_text(side[key]) for side in seen.values()))
+    for key in dict.fromkeys(key for side in seen.values() for key in side):
+        table.add_row(key, *(_plain_text(side.get(key, "")) for side in seen.values()))
     out = Console(highlight=False)
     out.print(table)
     if "graph" not in seen:
@@ -306,6 +340,25 @@ def _fail(message: str, status: int = 2) -> int:
     return status
 
 
+def _parse_languages(text: str | None) -> list[str]:
+    languages = [part.strip() for part in text.split(",")] if text else []
+    if not all(languages) or len(languages) > 2:
+        raise OptionError(f"--lang {text}: expected a language such as en, or two such as zh,en")
+    return languages
+
+
+def _show_reading(side: str, graph: KnowledgeGraph) -> None:
+    """Where the names of an RDF graph come from, and what was broken in it."""
+    seen = graph.record
+    if "names from" in seen:
+        share = f", {seen['subjects with a label']:.0%} of the subjects named" if seen["subjects with a label"] else ""
+        console.print(f"{side}: names from {seen['names from']}; language {seen['language taken']}{share}", markup=False)
+    if seen.get("broken"):
+        console.print(f"{side}: left out what is broken, {seen['broken']:,} times; --strict refuses it. The first:", markup=False)
+        for problem in seen["first broken"]:
+            console.print(f"  {problem}", markup=False)
+
+
 def _check_before_reading(
     model: str, decoder: str, options: Mapping[str, Any], alpha: float, min_new: int | None, max_rounds: int
 ) -> None:
@@ -328,8 +381,11 @@ def _finish(run: Run, output: Path, as_json: bool) -> None:
         _show_figures(run.metrics)
     sure, likely = ((run.alignment.scores > least).sum() for least in (0.9, 0.5))
     console.print(f"{len(run.alignment):,} links in {folder}/alignment.tsv; {likely:,} of them above 0.5, {sure:,} above 0.9")
+    if "model" in run.options and is_little(run.task, run.alignment):
+        console.print(f"{'few' if len(run.alignment) else 'no'} links found; what each stage had to work with:")
+        for line in explain_little(run.task, run.alignment):
+            console.print(f"  {line}", markup=False)
     if not len(run.alignment):
-        console.print("no links found: do the names share a script? kgalign info shows what was read")
         raise typer.Exit(1)
 
 
@@ -424,14 +480,30 @@ def _describe(graph: KnowledgeGraph) -> dict[str, Any]:
         "entities without a name": sum(not name for name in names),
         "names that several share": len(names) - len(set(names)),
         "names in Latin letters": f"{sum(name.isascii() and name != '' for name in names) / max(1, len(names)):.0%}",
-        "for instance": "; ".join(graph.names[:3]),
+        "for instance": "; ".join([name for name in graph.names if name][:3]),
+        **{key: f"{value:.0%}" if isinstance(value, float) else value for key, value in graph.record.items()},
     }
 
 
 def _hashes(paths: Iterator[Path]) -> dict[str, str]:
-    """The SHA-256 of each file, also of those in folders."""
-    files = [file for path in paths for file in ([path] if path.is_file() else sorted(path.rglob("*"))) if file.is_file()]
-    return {str(file): hashlib.sha256(file.read_bytes()).hexdigest() for file in files}
+    """The SHA-256 of each file, also of those in folders or of a pattern."""
+    found = (
+        [path]
+        if path.is_file()
+        else path.rglob("*")
+        if path.is_dir()
+        else path.parent.glob(path.name)
+        if path.parent.is_dir()
+        else ()
+        for path in paths
+    )
+    files = sorted(file for part in found for file in part if file.is_file())
+    return {str(file): _hash(file) for file in files}
+
+
+def _hash(file: Path) -> str:
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def _size(graph: KnowledgeGraph) -> str:
@@ -440,7 +512,7 @@ def _size(graph: KnowledgeGraph) -> str:
 
 def _plain_text(value: Any) -> str:
     if isinstance(value, list):
-        return " to ".join(_plain_text(item) for item in value)
+        return (" to " if all(isinstance(item, float) for item in value) else "\n").join(_plain_text(item) for item in value)
     return f"{value:.4f}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value)
 
 

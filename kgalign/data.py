@@ -37,6 +37,7 @@ class KnowledgeGraph:
     triples: Ints  # (n, 3) head id, relation id, tail id
     names: Sequence[str]
     attributes: Attributes = field(default_factory=Attributes)
+    record: Mapping[str, Any] = field(default_factory=dict)  # how it was read, for people and run.json
 
     def __post_init__(self) -> None:
         _freeze(self, "triples", np.int64, (-1, 3))

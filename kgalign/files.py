@@ -12,6 +12,7 @@ from typing import Any
 from kgalign.errors import DataError
 
 COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
+UNREADABLE = (OSError, EOFError, zlib.error)  # what reading a file that is cut off or damaged may raise
 
 
 def find_file(folder: Path, name: str) -> Path | None:
@@ -26,23 +27,14 @@ def open_lines(path: str | Path) -> Iterator[tuple[int, str]]:
     if not path.is_file():
         raise DataError(f"{path}: no such file")
     try:
-        with _open(path) as stream:
+        with open_bytes(path) as stream:
             yield from _decoded(path, stream)
-    except (OSError, EOFError, zlib.error) as error:
+    except UNREADABLE as error:
         kind = COMPRESSIONS.get(path.suffix, "readable")
         raise DataError(f"{path}: expected a whole {kind} file, but reading it failed ({error})") from None
 
 
-def read_rows(path: str | Path, columns: int) -> Iterator[tuple[int, list[str]]]:
-    """The numbered rows of a tab-separated file. Nothing is quoted; the last field keeps any further tabs."""
-    for number, line in open_lines(path):
-        fields = line.split("\t", columns - 1)
-        if len(fields) < columns:
-            raise DataError(f"{path}:{number}: expected {columns} fields between tabs, found {len(fields)}: {line[:60]!r}")
-        yield number, fields
-
-
-def _open(path: Path) -> Any:
+def open_bytes(path: Path) -> Any:
     """The bytes of a file, decompressed."""
     if path.suffix == ".gz":
         return gzip.open(path)
@@ -53,6 +45,15 @@ def _open(path: Path) -> Any:
 
         return pa.input_stream(str(path), compression="zstd")
     return path.open("rb")
+
+
+def read_rows(path: str | Path, columns: int) -> Iterator[tuple[int, list[str]]]:
+    """The numbered rows of a tab-separated file. Nothing is quoted; the last field keeps any further tabs."""
+    for number, line in open_lines(path):
+        fields = line.split("\t", columns - 1)
+        if len(fields) < columns:
+            raise DataError(f"{path}:{number}: expected {columns} fields between tabs, found {len(fields)}: {line[:60]!r}")
+        yield number, fields
 
 
 def _decoded(path: Path, stream: Any, block: int = 1 << 24) -> Iterator[tuple[int, str]]:

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import logging
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import cache
 from pathlib import Path
 
 import numpy as np
+from anyascii import anyascii
 from scipy import sparse
 
 from kgalign.data import Floats, Ints
 from kgalign.errors import DataError, OptionError
 from kgalign.files import open_lines
 
+logger = logging.getLogger(__name__)
 NOT_A_WORD = re.compile(r"[\W_]+")
 ACCENTS = re.compile("[\u0300-\u036f]")
 UNDECOMPOSED = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "ı": "i"})
+SHARED_SCRIPT = 0.5  # share of their names that two sides must have in common scripts to be compared as they are
 CODE_BITS = 21  # a code point has at most 21 bits, so three of them fit one int64 without collision
 
 
@@ -29,12 +35,46 @@ def fold(name: str) -> str:
     return " ".join(NOT_A_WORD.sub(_blank_but_marks, name.casefold().translate(UNDECOMPOSED)).split())
 
 
+def comparable(source_names: Sequence[str], target_names: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
+    """The names as they can be compared letter by letter: in Latin letters where the two sides are written in different scripts."""
+    source, target = scripts(source_names), scripts(target_names)
+    if script_overlap(source, target) >= SHARED_SCRIPT:
+        return source_names, target_names
+    logger.info("names in %s and %s script are compared in Latin letters", next(iter(source)), next(iter(target)))
+    return [anyascii(name) for name in source_names], [anyascii(name) for name in target_names]
+
+
+def scripts(names: Sequence[str]) -> dict[str, float]:
+    """The share of each script in the names, as Unicode calls it (LATIN, CJK, ...), the largest first; each name counts for one.
+
+    Of many names some thousands tell enough.
+    """
+    shares: dict[str, float] = {}
+    for name in names[:: max(1, len(names) // 10_000)]:
+        letters = Counter(_script(char) for char in name if char.isalpha())
+        for script, count in letters.items():
+            shares[script] = shares.get(script, 0.0) + count / letters.total()
+    total = sum(shares.values())
+    return {script: share / total for script, share in sorted(shares.items(), key=lambda item: -item[1])}
+
+
+def script_overlap(source: dict[str, float], target: dict[str, float]) -> float:
+    """The share of names that both sides have in the same scripts; 1 where a side has no letters at all."""
+    if not source or not target:
+        return 1.0
+    return sum(min(share, target.get(script, 0.0)) for script, share in source.items())
+
+
 def ngram_vectors(
     source_names: Sequence[str], target_names: Sequence[str], longest: int = 3
 ) -> tuple[sparse.csr_array, sparse.csr_array]:
-    """Unit TF-IDF vectors of the character n-grams (1 to `longest`, 3 at most) within words, for both sides over one vocabulary."""
+    """Unit TF-IDF vectors of the character n-grams (1 to `longest`, 3 at most) within words, for both sides over one vocabulary.
+
+    Names in two scripts are transliterated first.
+    """
     if longest not in (1, 2, 3):
         raise OptionError(f"longest n-gram {longest}: expected 1, 2 or 3")
+    source_names, target_names = comparable(source_names, target_names)
     vectors, _ = weighted_ngrams([*source_names, *target_names], longest)
     return vectors[: len(source_names)], vectors[len(source_names) :]
 
@@ -104,6 +144,11 @@ def unit_rows(matrix: sparse.csr_array) -> sparse.csr_array:
     lengths[np.diff(matrix.indptr) == 0] = 1
     scaled = matrix.data / np.repeat(lengths, np.diff(matrix.indptr))
     return sparse.csr_array((scaled.astype(np.float32), matrix.indices, matrix.indptr), shape=matrix.shape)
+
+
+@cache
+def _script(letter: str) -> str:
+    return unicodedata.name(letter, "OTHER").split()[0]
 
 
 def _blank_but_marks(found: re.Match[str]) -> str:

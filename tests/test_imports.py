@@ -13,7 +13,7 @@ LAYERS = (
     {"data", "files"},
     {"text", "search", "assignment", "calibrate", "relations", "readers", "decode", "evaluate"},
     {"models", "writers", "datasets"},
-    {"coordinate"},
+    {"coordinate", "diagnose"},
     {"align"},
     {"cli"},
 )

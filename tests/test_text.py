@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kgalign import DataError, OptionError
-from kgalign.text import fold, ngram_vectors, word_vectors
+from kgalign.text import comparable, fold, ngram_vectors, scripts, word_vectors
 
 
 @pytest.mark.parametrize(
@@ -22,6 +22,23 @@ from kgalign.text import fold, ngram_vectors, word_vectors
 )
 def test_fold_keeps_words_of_any_script(name, expected):
     assert fold(name) == expected
+
+
+def test_names_in_two_scripts_are_compared_in_latin_letters():
+    assert comparable(["Москва", "Тверь 1"], ["Moscow", "Tver"]) == (["Moskva", "Tver' 1"], ["Moscow", "Tver"])
+    source, target = ngram_vectors(["Москва", "Тверь"], ["Moskva", "Tver"])
+    assert (source @ target.T).toarray().argmax(axis=1).tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("names", [["東京", "Osaka (大阪)"], ["Łódź", "Київ A"], ["", "42"]])
+def test_names_in_one_script_stay_as_they_are(names):
+    other = ["京都", "大阪"] if "東京" in names else ["Lodz", "Q42"]
+    assert comparable(names, other) == (names, other)
+
+
+def test_scripts_are_told_by_their_letters():
+    assert scripts(["abcd 12", "猫", "a猫"]) == {"LATIN": 0.5, "CJK": 0.5}
+    assert scripts(["42", ""]) == {}
 
 
 def test_equal_names_have_cosine_one_and_strangers_zero():

@@ -9,8 +9,9 @@ import numpy as np
 
 from kgalign.data import Alignment
 from kgalign.errors import DataError
+from kgalign.readers.names import normal_iri
 
-Side = tuple[str, Mapping[str, int], dict[str, int]]
+Side = tuple[str, Mapping[str, int], dict[int, int]]
 Links = tuple[Alignment | None, Alignment | None]  # seeds and test links; no seeds: all links are in the second
 
 
@@ -24,18 +25,23 @@ def make_links(
         ("target", target_ids, {}),
     )  # what it is called, its ids, the line that has it
     for number, fields in rows:
-        names = link_names(fields)
+        names = [_as_spelt(name, ids) for name, (_, ids, _) in zip(link_names(fields), sides, strict=True)]
         for (side, ids, line_of), name in zip(sides, names, strict=False):
             if name not in ids:
                 raise DataError(f"{path}:{number}: the {side} graph has no entity {name!r}; expected one that its files name")
-            if name in line_of:
+            if ids[name] in line_of:
                 raise DataError(
-                    f"{path}:{number}: the {side} entity {name!r} is linked on line {line_of[name]} already; "
+                    f"{path}:{number}: the {side} entity {name!r} is linked on line {line_of[ids[name]]} already; "
                     "expected each entity in one link: remove one of the two lines"
                 )
-            line_of[name] = number
+            line_of[ids[name]] = number
         pairs.append((source_ids[names[0]], target_ids[names[1]]))
     return Alignment(np.array(pairs, np.int64).reshape(-1, 2))
+
+
+def _as_spelt(name: str, ids: Mapping[str, int]) -> str:
+    """The name as the graph has it: an IRI may come in angle brackets, or percent-encoded."""
+    return name if name in ids else iri if (iri := normal_iri(name.strip("<>"))) in ids else name
 
 
 def link_names(fields: list[str]) -> tuple[str, str]:

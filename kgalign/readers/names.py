@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from urllib.parse import unquote
+from urllib.parse import unquote, unquote_to_bytes
 
 LABEL_PROPERTIES = frozenset(
     {
@@ -22,6 +22,8 @@ LABEL_PROPERTIES = frozenset(
     }
 )
 BEFORE_LOCAL = re.compile(r"^.*/resource/|^.*#|^.*/")  # names of DBpedia may hold slashes themselves: AC/DC
+ESCAPES = re.compile(r"(?:%[0-9A-Fa-f]{2})+")
+PLAIN = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~!'()*,[]")
 LITERAL = re.compile(r'^"(.*)"(?:@[\w-]+|\^\^\S+)?$', re.DOTALL)
 
 
@@ -33,6 +35,21 @@ def local_name(iri: str) -> str:
     return unquote(local).replace("_", " ").strip() or iri
 
 
+def normal_iri(iri: str) -> str:
+    """The IRI with all percent-encoding undone that makes no difference: letters of any script, digits and - . _ ~ as in RFC 3987,
+    and ! ' ( ) * , [ ] which graphs such as DBpedia write either way.
+
+    >>> normal_iri("http://x/Caf%C3%a9_%28bar%29%2fb")
+    'http://x/Café_(bar)%2Fb'
+    """
+    return ESCAPES.sub(_decoded, iri) if "%" in iri else iri
+
+
+def is_blank(entity: str) -> bool:
+    """Whether this is a blank node, which nobody outside its file can name."""
+    return entity.startswith("_:")
+
+
 def names_of(entities: Sequence[str], labels: Mapping[str, str]) -> list[str]:
     """One name for each entity."""
     return [labels.get(entity) or local_name(entity) for entity in entities]
@@ -42,3 +59,15 @@ def literal_value(text: str) -> str:
     """What stands between the quotes of a literal, without language or datatype; any other text as it is."""
     found = LITERAL.match(text)
     return found.group(1) if found else text
+
+
+def _decoded(found: re.Match[str]) -> str:
+    text = unquote_to_bytes(found.group()).decode(errors="surrogateescape")  # what is not UTF-8 stays encoded
+    return "".join(
+        char if char in PLAIN or (not char.isascii() and char.isprintable()) else _encoded(char.encode(errors="surrogateescape"))
+        for char in text
+    )
+
+
+def _encoded(characters: bytes) -> str:
+    return "".join(f"%{byte:02X}" for byte in characters)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from kgalign.data import KnowledgeGraph
@@ -24,25 +24,32 @@ def missing(folder: Path) -> list[str]:
 
 def read_folder(folder: Path) -> tuple[tuple[KnowledgeGraph, KnowledgeGraph], Links]:
     """Both graphs of a folder, and the links of its tables `seeds` (told) and `links` (asked)."""
-    left, right = (_find_table(folder, name) or folder for name in ("triples_1", "triples_2"))
-    return read_pair(left, right, _find_table(folder, "seeds"), _find_table(folder, "links"))
+    (source, source_ids), (target, target_ids) = (
+        read_graph(_find_table(folder, name) or folder) for name in ("triples_1", "triples_2")
+    )
+    return (source, target), read_links(_find_table(folder, "seeds"), _find_table(folder, "links"), source_ids, target_ids)
 
 
-def read_pair(
-    source: Path, target: Path, seeds: Path | None, links: Path | None
-) -> tuple[tuple[KnowledgeGraph, KnowledgeGraph], Links]:
-    """Both graphs and the links between them.
+def read_graph(path: Path) -> tuple[KnowledgeGraph, dict[str, int]]:
+    """The graph of a table, and the id of each entity.
 
     A tail in double quotes is a literal, as in N-Triples, and so is the tail of a label; all others are entities.
     """
-    source_graph, source_ids = _read_graph(source)
-    target_graph, target_ids = _read_graph(target)
+    rows = [fields for _, fields in read_table(path, 3)]
+    literal = [fields[2].startswith('"') or fields[1].strip("<>") in LABEL_PROPERTIES for fields in rows]
+    facts = (fields for fields, is_literal in zip(rows, literal, strict=True) if not is_literal)
+    literals = (fields for fields, is_literal in zip(rows, literal, strict=True) if is_literal)
+    return build_graph(path, facts, literals)
+
+
+def read_links(seeds: Path | None, links: Path | None, source_ids: Mapping[str, int], target_ids: Mapping[str, int]) -> Links:
+    """The links of two tables, of which no entity may be in both."""
     told, asked = (
         None if path is None else make_links(path, read_table(path, 2), source_ids, target_ids) for path in (seeds, links)
     )
     if links is not None and told is not None and asked is not None:
         check_apart(links, told, asked)
-    return (source_graph, target_graph), (told, asked)
+    return told, asked
 
 
 def read_table(path: Path, columns: int) -> Iterator[tuple[int, list[str]]]:
@@ -54,14 +61,6 @@ def read_table(path: Path, columns: int) -> Iterator[tuple[int, list[str]]]:
     for number, fields in rows:
         if number > 1 or not {field.split("\t")[0].strip().lower() for field in fields[:2]} <= HEADERS:
             yield number, fields
-
-
-def _read_graph(path: Path) -> tuple[KnowledgeGraph, dict[str, int]]:
-    rows = [fields for _, fields in read_table(path, 3)]
-    literal = [fields[2].startswith('"') or fields[1].strip("<>") in LABEL_PROPERTIES for fields in rows]
-    facts = (fields for fields, is_literal in zip(rows, literal, strict=True) if not is_literal)
-    literals = (fields for fields, is_literal in zip(rows, literal, strict=True) if is_literal)
-    return build_graph(path, facts, literals)
 
 
 def _read_columns(path: Path, ending: str, columns: int) -> Iterator[tuple[int, list[str]]]:

@@ -7,11 +7,12 @@ from pathlib import Path
 from kgalign.data import Alignment, AlignmentTask
 from kgalign.errors import OptionError
 from kgalign.writers import sameas, tsv
+from kgalign.writers.rdf import write_graph
 from kgalign.writers.run import write_run
 
 WRITERS = {".tsv": tsv.write, ".nt": sameas.write}
 
-__all__ = ["WRITERS", "write", "write_run"]
+__all__ = ["WRITERS", "write", "write_graph", "write_run"]
 
 
 def write(alignment: Alignment, task: AlignmentTask, path: str | Path) -> None:

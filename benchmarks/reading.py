@@ -1,0 +1,109 @@
+"""A million triples of RDF, read in a process of its own: seconds and memory, N-Triples and Turtle.
+
+    python -m benchmarks.reading [--triples 1000000] [--results FILE]
+
+The graph is generated; a tenth of its statements are names, another tenth other literals.
+"""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import tempfile
+import time
+from collections.abc import Callable
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.results import append
+from kgalign import Attributes, KnowledgeGraph, read_graph, write_graph
+from kgalign.align import peak_mb
+
+FORMATS = ("nt", "nt.gz", "ttl")
+BASE = "http://dbpedia.org"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--triples", type=int, default=1_000_000, help="statements in the file")
+    parser.add_argument("--results", type=Path, help="another file than results.jsonl for the lines")
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        for ending in FORMATS:
+            path = Path(folder) / f"graph.{ending}"
+            in_own_process(_write, given.triples, path)
+            answer = in_own_process(_read, path)
+            append(
+                "reading",
+                "RDF reader",
+                f"{ending}, {given.triples:,} statements",
+                {**answer["metrics"], "file_mb": round(path.stat().st_size / 2**20)},
+                seconds=answer["seconds"],
+                options={"triples": given.triples, "format": ending},
+                protocol="none",
+                split="none",
+                file=given.results,
+            )
+
+
+def generate(statements: int, seed: int = 0) -> KnowledgeGraph:
+    """A graph with that many statements, its degrees as uneven as in the world."""
+    random = np.random.default_rng(seed)
+    count = statements // 10
+    triples = np.column_stack(
+        [
+            random.integers(count, size=statements - 2 * count),
+            (random.pareto(1.0, statements - 2 * count) * 3).astype(np.int64) % 500,
+            (count * random.power(0.5, statements - 2 * count)).astype(np.int64),
+        ]
+    )
+    facts = np.column_stack([np.arange(count), random.integers(20, size=count)])
+    return KnowledgeGraph(
+        [f"{BASE}/resource/Entity_number_{i}" for i in range(count)],
+        [f"{BASE}/ontology/relation{i}" for i in range(500)],
+        triples,
+        [f"Entity number {i}" for i in range(count)],
+        Attributes(
+            [f"{BASE}/ontology/property{i}" for i in range(20)], facts, random.integers(1_000_000, size=count).astype(str).tolist()
+        ),
+    )
+
+
+def in_own_process(work: Callable[..., None], *arguments: Any) -> dict[str, Any]:
+    """What a process of its own sends back. This one stays small: a new one counts from its parent's memory on."""
+    context = multiprocessing.get_context("spawn")
+    receiver, sender = context.Pipe(duplex=False)
+    process = context.Process(target=work, args=(*arguments, sender))
+    process.start()
+    sender.close()
+    answer: dict[str, Any] = receiver.recv()
+    process.join()
+    return answer
+
+
+def _write(statements: int, path: Path, sender: Connection) -> None:
+    write_graph(generate(statements), path, "en")
+    sender.send({})
+
+
+def _read(path: Path, sender: Connection) -> None:
+    before = peak_mb()
+    began, began_cpu = time.perf_counter(), time.process_time()
+    graph = read_graph(path)
+    seconds, cpu_seconds = time.perf_counter() - began, time.process_time() - began_cpu
+    metrics = {
+        "entities": len(graph.entities),
+        "triples": len(graph.triples),
+        "literals": len(graph.attributes.values) + len(graph.names),
+        "cpu_seconds": round(cpu_seconds, 3),
+        "peak_mb": peak_mb(),
+        "peak_mb_before": before,
+    }
+    sender.send({"metrics": metrics, "seconds": seconds})
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,71 @@
+"""A graph as N-Triples or Turtle, plain or gzip."""
+
+from __future__ import annotations
+
+import gzip
+import re
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from pathlib import Path
+
+from kgalign.data import KnowledgeGraph
+from kgalign.errors import OptionError
+from kgalign.readers.names import is_blank
+from kgalign.writers.sameas import iri
+
+LABEL = "<http://www.w3.org/2000/01/rdf-schema#label>"
+ENDINGS = (".nt", ".ttl", ".nt.gz", ".ttl.gz")
+NOT_IN_A_LITERAL = re.compile(r'[\x00-\x1f\x7f"\\]')
+SHORT_ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t", '"': '\\"', "\\": "\\\\"}
+Statement = tuple[str, str, str]
+
+
+def write_graph(graph: KnowledgeGraph, path: str | Path, language: str | None = None) -> None:
+    """Writes triples, names (as rdfs:label) and literals; the ending .nt or .ttl, perhaps with .gz, tells the format.
+
+    Triples come first, in their order, then names: a graph that was numbered by first mention is numbered alike when it is read again.
+
+    language    of the names, such as fr
+    """
+    path = Path(path)
+    if not path.name.endswith(ENDINGS):
+        raise OptionError(f"{path}: no format for this ending; expected one of {', '.join(ENDINGS)}")
+    if language is not None and not re.fullmatch(r"[A-Za-z]+(-[A-Za-z0-9]+)*", language):
+        raise OptionError(f"language={language}: expected a language tag such as en or zh-Hant")
+    is_turtle = ".ttl" in path.suffixes[-2:]
+    lines = _turtle(_statements(graph, language)) if is_turtle else (f"{' '.join(row)} .\n" for row in _statements(graph, language))
+    with (
+        gzip.open(path, "wt", encoding="utf-8") if path.suffix == ".gz" else path.open("w", encoding="utf-8", newline="\n") as file
+    ):
+        file.writelines(lines)
+
+
+def _statements(graph: KnowledgeGraph, language: str | None) -> Iterator[Statement]:
+    entities = [entity if is_blank(entity) else _iri(entity, "entity") for entity in graph.entities]
+    relations = [_iri(relation, "relation") for relation in graph.relations]
+    properties = [_iri(name, "property") for name in graph.attributes.properties]
+    for head, relation, tail in graph.triples.tolist():
+        yield entities[head], relations[relation], entities[tail]
+    for entity, name in zip(entities, graph.names, strict=True):
+        if name:
+            yield entity, LABEL, literal(name, language)
+    for (entity_id, property_id), value in zip(graph.attributes.facts.tolist(), graph.attributes.values, strict=True):
+        if properties[property_id] != LABEL or value != graph.names[entity_id]:
+            yield entities[entity_id], properties[property_id], literal(value)
+
+
+def _iri(name: str, kind: str) -> str:
+    return iri(name, kind).replace("[", "%5B").replace("]", "%5D")  # which strict parsers allow in a host only
+
+
+def literal(text: str, language: str | None = None) -> str:
+    """The text in quotes, with its language."""
+    escaped = NOT_IN_A_LITERAL.sub(lambda found: SHORT_ESCAPES.get(found.group(), f"\\u{ord(found.group()):04X}"), text)
+    return f'"{escaped}"' + (f"@{language}" if language else "")
+
+
+def _turtle(statements: Iterable[Statement]) -> Iterator[str]:
+    """What is said of one subject in a row goes into one sentence."""
+    for subject, rows in groupby(statements, key=lambda row: row[0]):
+        said = " ;\n    ".join(f"{relation} {value}" for _, relation, value in rows)
+        yield f"{subject} {said} .\n"

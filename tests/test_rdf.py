@@ -1,0 +1,335 @@
+import bz2
+import gzip
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from kgalign import DataError, OptionError, align, demo, read, read_graph, write_graph
+from kgalign.readers.names import normal_iri
+from kgalign.readers.rdf import read_statements
+
+LABEL = "<http://www.w3.org/2000/01/rdf-schema#label>"
+SAME_GRAPH = {
+    "g.nt": f'<http://x/a> <http://x/r> <http://x/b> .\n<http://x/a> {LABEL} "Anna"@en .\n<http://x/b> <http://x/n> "7" .\n',
+    "g.nq": f'<http://x/a> <http://x/r> <http://x/b> <http://x/g> .\n<http://x/a> {LABEL} "Anna"@en .\n<http://x/b> <http://x/n> "7" .\n',
+    "g.ttl": f'@prefix x: <http://x/> .\nx:a x:r x:b ; {LABEL} "Anna"@en .\nx:b x:n "7" .\n',
+    "g.trig": f'@prefix x: <http://x/> .\nx:g {{ x:a x:r x:b ; {LABEL} "Anna"@en . }}\nx:b x:n "7" .\n',
+    "g.rdf": '<?xml version="1.0"?>\n<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:x="http://x/" '
+    'xmlns:rdfs="http://www.w3.org/2000/01/rdf-schema#"><rdf:Description rdf:about="http://x/a"><x:r rdf:resource="http://x/b"/>'
+    '<rdfs:label xml:lang="en">Anna</rdfs:label></rdf:Description><rdf:Description rdf:about="http://x/b"><x:n>7</x:n>'
+    "</rdf:Description></rdf:RDF>\n",
+    "g.jsonld": '{"@context": {"x": "http://x/", "label": "http://www.w3.org/2000/01/rdf-schema#label"}, "@graph": ['
+    '{"@id": "x:a", "x:r": {"@id": "x:b"}, "label": {"@value": "Anna", "@language": "en"}}, {"@id": "x:b", "x:n": "7"}]}',
+}
+
+
+def write(path, text):
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def facts_of(graph):
+    triples = {(graph.entities[h], graph.relations[r], graph.entities[t]) for h, r, t in graph.triples.tolist()}
+    names = dict(zip(graph.entities, graph.names, strict=True))
+    facts = zip(graph.attributes.facts.tolist(), graph.attributes.values, strict=True)
+    return triples, names, {(graph.entities[e], graph.attributes.properties[p], value) for (e, p), value in facts}
+
+
+@pytest.mark.parametrize("name", SAME_GRAPH)
+def test_every_format_gives_the_same_graph(tmp_path, name):
+    graph = read_graph(write(tmp_path / name, SAME_GRAPH[name]))
+    assert facts_of(graph) == (
+        {("http://x/a", "http://x/r", "http://x/b")},
+        {"http://x/a": "Anna", "http://x/b": "b"},
+        {("http://x/b", "http://x/n", "7")},
+    )
+    assert graph.record["broken"] == 0
+
+
+@pytest.mark.parametrize("name", [name for name in SAME_GRAPH if name not in ("g.trig", "g.nq")])
+def test_the_content_tells_the_format_where_the_name_does_not(tmp_path, name):
+    graph = read_graph(write(tmp_path / "dump", SAME_GRAPH[name]))
+    assert sorted(graph.names) == ["Anna", "b"]
+
+
+@pytest.mark.parametrize("name", ["g.nt", "g.ttl"])
+def test_compressed_files_read_alike(tmp_path, name):
+    text = ("\ufeff" + SAME_GRAPH[name]).encode()
+    (tmp_path / f"{name}.gz").write_bytes(gzip.compress(text))
+    (tmp_path / f"{name}.bz2").write_bytes(bz2.compress(text))
+    with pa.output_stream(str(tmp_path / f"{name}.zst"), compression="zstd") as stream:
+        stream.write(text)
+    for ending in ("gz", "bz2", "zst"):
+        assert read_graph(tmp_path / f"{name}.{ending}").names == ["Anna", "b"]
+
+
+def test_a_file_that_is_cut_off_gives_what_came_before(tmp_path):
+    lines = "".join(f'<http://x/{i}> {LABEL} "{hash(str(i))}" .\n' for i in range(100_000))
+    whole = gzip.compress(lines.encode())
+    path = tmp_path / "g.nt.gz"
+    path.write_bytes(whole[: len(whole) // 2])
+    graph = read_graph(path)
+    assert 1000 < len(graph.entities) < 100_000
+    assert "expected a whole gzip file" in " ".join(graph.record["first broken"])
+    with pytest.raises(DataError, match=r"g\.nt\.gz: expected a whole gzip file"):
+        read_graph(path, strict=True)
+
+
+def test_files_of_a_folder_a_pattern_or_a_list_are_one_graph(tmp_path):
+    write(tmp_path / "1.nt", "<http://x/a> <http://x/r> _:n .\n_:n <http://x/r> <http://x/b> .\n")
+    write(tmp_path / "2.ttl", "<http://x/b> <http://x/r> _:n , [] .\n")
+    write(tmp_path / "readme.txt", "not a graph")
+    for place in (tmp_path, str(tmp_path / "[12].*"), [tmp_path / "1.nt", str(tmp_path / "2.ttl")]):
+        graph = read_graph(place)
+        assert graph.entities == ["http://x/a", "_:f1.n", "http://x/b", "_:f2.n", "_:f2.anon2"]
+        assert graph.record["blank nodes"] == 3
+
+
+def test_blank_nodes_without_a_name_are_not_asked(tmp_path):
+    write(tmp_path / "l.ttl", f'<http://x/a> <http://x/r> [ {LABEL} "Anna" ] , [] .\n')
+    task, _ = read(tmp_path / "l.ttl", tmp_path / "l.ttl")
+    assert [task.source.names[query] for query in task.queries] == ["a", "Anna"]
+
+
+def test_repeated_triples_count_once(tmp_path):
+    row = "<http://x/a> <http://x/r> <http://x/b> .\n"
+    graph = read_graph(write(tmp_path / "g.nt", f"<http://x/b> <http://x/r> <http://x/a> .\n{row}{row}"))
+    assert graph.triples.tolist() == [[0, 0, 1], [1, 0, 0]]
+
+
+def test_spellings_of_one_iri_are_one_entity(tmp_path):
+    rows = "<http://x/Caf%C3%A9> <http://x/r> <http://x/b> .\n<http://x/Café> <http://x/s> <http://x/Caf%c3%a9> .\n"
+    write(tmp_path / "g.nt", rows)
+    write(tmp_path / "seeds.tsv", "<http://x/Café>\thttp://x/b\n")
+    task, _ = read(tmp_path / "g.nt", tmp_path / "g.nt", seeds=tmp_path / "seeds.tsv")
+    assert task.source.entities == ["http://x/Caf%C3%A9", "http://x/b"]
+    assert task.source.names == ["Café", "b"]
+    assert task.seeds.pairs.tolist() == [[0, 1]]
+    assert normal_iri("http://x/a%2fb%7E%E4%ZZ") == "http://x/a%2Fb~%E4%ZZ"
+
+
+BROKEN = """<http://x/a> <http://x/r> <http://x/b> .
+rubbish
+<http://x/a> <http://x/r> "no end .
+<http://x/a b|c> <http://x/r> <http://x/c> .
+"literal" <http://x/r> <http://x/c> .
+# a comment
+
+<http://x/c> <http://x/r> <http://x/d> .
+"""
+
+
+def test_broken_lines_are_counted_and_cost_no_others(tmp_path):
+    graph = read_graph(write(tmp_path / "g.nt", BROKEN))
+    assert graph.entities == ["http://x/a", "http://x/b", "http://x/a b|c", "http://x/c", "http://x/d"]
+    assert graph.record["broken"] == 3
+    assert [line.split("g.nt:")[1].split(":")[0] for line in graph.record["first broken"]] == ["2", "3", "5"]
+    assert "expected N-Triples, found 'rubbish'" in graph.record["first broken"][0]
+
+
+def test_strict_refuses_the_first_broken_line(tmp_path):
+    with pytest.raises(DataError, match=r"g\.nt:2: expected N-Triples, found 'rubbish' .*; mend it, or leave out --strict"):
+        read_graph(write(tmp_path / "g.nt", BROKEN), strict=True)
+    with pytest.raises(DataError, match=r"g\.ttl:2: expected Turtle, but The prefix y: has not been declared"):
+        read_graph(write(tmp_path / "g.ttl", "@prefix x: <http://x/> .\nx:a x:r y:b .\n"), strict=True)
+
+
+def test_turtle_goes_on_after_an_error(tmp_path):
+    graph = read_graph(write(tmp_path / "g.ttl", "@prefix x: <http://x/> .\nx:a x:r y:b .\nx:a x:r x:c .\n"))
+    assert (graph.entities, graph.record["broken"]) == (["http://x/a", "http://x/c"], 1)
+
+
+def test_files_that_are_no_graph_are_refused(tmp_path):
+    with pytest.raises(DataError, match=r"g\.nt: the graph is empty.*g\.nt:1: expected N-Triples"):
+        read_graph(write(tmp_path / "g.nt", "a\tb\tc\n"))
+    (tmp_path / "u.ttl").write_text("<http://x/a> <http://x/r> <http://x/b> .", encoding="utf-16")
+    with pytest.raises(DataError, match="expected UTF-8, found UTF-16"):
+        read_graph(tmp_path / "u.ttl")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(DataError, match="no RDF file in this folder"):
+        read_graph(tmp_path / "empty")
+    with pytest.raises(DataError, match="its @context lies elsewhere"):
+        read_graph(
+            write(tmp_path / "g.jsonld", '{"@context": "http://schema.org/", "@id": "http://x/a", "name": "A"}'), strict=True
+        )
+    with pytest.raises(DataError, match="no such file"):
+        read_statements([tmp_path / "nowhere.nt"])
+    with pytest.raises(DataError, match="a folder of RDF files is one graph"):
+        read(tmp_path)
+
+
+def test_statements_about_statements_are_left_out(tmp_path):
+    rows = "<http://x/a> <http://x/r> <http://x/b> .\n<http://x/a> <http://x/r> <<( <http://x/a> <http://x/r> <http://x/b> )>> .\n"
+    graph = read_graph(write(tmp_path / "g.nt", rows))
+    assert (len(graph.triples), graph.record["statements about statements, left out"]) == (1, 1)
+
+
+def labelled(prefix, rows):
+    return "".join(f"<http://{prefix}/{entity}> <http://{prefix}/{label}> {value} .\n" for entity, label, value in rows)
+
+
+def test_a_property_that_behaves_like_a_label_is_one(tmp_path):
+    people = [("Anna Berg", "a@x.org"), ("Bruno Vega", "b@x.org"), ("Carla Dorn", "c@x.org"), ("Dario Rossi", "d@x.org")]
+    rows = [(f"p{i}", "called", f'"{name}"') for i, (name, _) in enumerate(people)]
+    rows += [(f"p{i}", "email", f'"{email}"') for i, (_, email) in enumerate(people)]
+    rows += [(f"p{i}", "code", f'"X{i}0{i}"') for i in range(4)] + [(f"p{i}", "kind", '"person"') for i in range(4)]
+    rows += [(f"p{i}", "biography", f'"{name} was born and {"did this and that " * 9}"') for i, (name, _) in enumerate(people)]
+    graph = read_graph(write(tmp_path / "g.nt", labelled("x", rows)))
+    assert graph.names == [name for name, _ in people]
+    assert graph.record["names from"] == "http://x/called on 100% of the subjects (short text, nearly unique)"
+    assert "http://x/kind (many share a value)" in graph.record["not names"]
+    told = read_graph(tmp_path / "g.nt", labels=["<http://x/code>"])
+    assert told.names == ["X000", "X101", "X202", "X303"]
+    with pytest.raises(OptionError, match="--label http://x/title: no literal has this property; there are http://x/called"):
+        read_graph(tmp_path / "g.nt", labels=["http://x/title"])
+
+
+def in_languages(tags):
+    return "".join(f'<http://x/{i}> {LABEL} "{tag} {i}"{tag and f"@{tag}"} .\n' for i in range(4) for tag in tags)
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "told", "taken"),
+    [
+        (["fr"], ["en"], (), ("fr", "en")),  # each has one only
+        (["de", "fr", "en-GB"], ["en"], (), ("en-GB", "en")),  # a common one
+        (["zh", "en"], ["ja", "en"], ("zh", "ja"), ("zh", "ja")),
+        (["zh", "en"], ["ja", "en"], ("en",), ("en", "en")),
+        (["", "de"], ["de"], (), ("de", "de")),
+        (["pt", "pt-BR"], ["en"], ("pt-br", "en"), ("pt-BR", "en")),
+    ],
+)
+def test_names_are_taken_in_the_language_that_serves_both(tmp_path, left, right, told, taken):
+    write(tmp_path / "l.nt", in_languages(left))
+    write(tmp_path / "r.nt", in_languages(right))
+    task, _ = read(tmp_path / "l.nt", tmp_path / "r.nt", languages=told)
+    assert (task.source.names[0].split()[0], task.target.names[0].split()[0]) == taken
+
+
+def test_an_entity_without_a_name_in_that_language_takes_another(tmp_path):
+    rows = in_languages(["fr"]) + f'<http://x/9> {LABEL} "nine"@en .\n<http://x/9> {LABEL} "neun"@de .\n'
+    assert read_graph(write(tmp_path / "g.nt", rows)).names[-1] == "nine"
+    with pytest.raises(OptionError, match=r"--lang xx: no name is in this language; there are fr \(80%\)"):
+        read_graph(tmp_path / "g.nt", languages=["xx"])
+
+
+def test_options_of_rdf_are_refused_for_tables(tmp_path):
+    write(tmp_path / "g.tsv", "a\tr\tb\n")
+    with pytest.raises(OptionError, match="are for RDF, and this is a table"):
+        read(tmp_path / "g.tsv", tmp_path / "g.tsv", strict=True)
+
+
+def test_a_table_of_names_comes_before_all_others(tmp_path):
+    write(tmp_path / "g.nt", SAME_GRAPH["g.nt"])
+    write(tmp_path / "g.tsv", "a\tr\tb\n")
+    write(tmp_path / "names.tsv", "<http://x/a>\tAnne\nhttp://x/unheard\tNobody\n")
+    task, _ = read(tmp_path / "g.nt", tmp_path / "g.tsv", names_source=tmp_path / "names.tsv")
+    assert (task.source.names, task.target.names) == (["Anne", "b"], ["a", "b"])
+    with pytest.raises(DataError, match=r"names\.tsv: no entity of the graph is in this table"):
+        read(tmp_path / "g.nt", tmp_path / "g.tsv", names_target=tmp_path / "names.tsv")
+
+
+def write_demo(folder, source_name, target_name):
+    task, _ = demo("fr_en", protocol="open")
+    write_graph(task.source, folder / source_name, "fr")
+    write_graph(task.target, folder / target_name, "en")
+    pairs = [f"{task.source.entities[s]}\t{task.target.entities[t]}\n" for s, t in task.seeds.pairs.tolist()]
+    return task, write(folder / "seeds.tsv", "".join(pairs))
+
+
+@pytest.mark.parametrize(("source_name", "target_name"), [("l.nt", "r.nt.gz"), ("l.ttl.gz", "r.ttl")])
+def test_the_demo_written_as_rdf_reads_as_the_same_task(tmp_path, source_name, target_name):
+    task, seeds = write_demo(tmp_path, source_name, target_name)
+    again, _ = read(tmp_path / source_name, tmp_path / target_name, seeds=seeds, strict=True)
+    for graph, other in ((task.source, again.source), (task.target, again.target)):
+        assert list(map(normal_iri, graph.entities)) == list(map(normal_iri, other.entities))
+        assert (graph.relations, graph.names) == (other.relations, other.names)
+        assert np.array_equal(graph.triples, other.triples)
+    assert np.array_equal(task.seeds.pairs, again.seeds.pairs)
+    assert np.array_equal(task.queries, again.queries)
+    assert np.array_equal(task.pool, again.pool)
+
+
+def test_the_demo_aligns_alike_from_rdf(tmp_path):
+    task, seeds = write_demo(tmp_path, "left.nt.gz", "right.ttl")
+    again, _ = read(tmp_path / "left.nt.gz", tmp_path / "right.ttl", seeds=seeds)
+    expected, found = align(task).alignment, align(again).alignment
+    assert found.pairs.tolist() == expected.pairs.tolist()
+    assert len(found) > 800
+
+
+def test_literals_and_odd_characters_survive_writing(tmp_path):
+    name = 'quotes " and \\ and\nlines\tand \u007f and 猫 and 🐈'
+    write(tmp_path / "g.tsv", "a <b>\tr\tc|d\n")
+    write(tmp_path / "names.tsv", "c|d\tplain\n")
+    task, _ = read(tmp_path / "g.tsv", tmp_path / "g.tsv", names_source=tmp_path / "names.tsv")
+    graph = task.source
+    object.__setattr__(graph, "names", [name, "plain"])
+    for ending in ("nt", "ttl"):
+        write_graph(graph, tmp_path / f"out.{ending}")
+        again = read_graph(tmp_path / f"out.{ending}", strict=True)
+        assert again.names == [" ".join(name.split()), "plain"]
+    with pytest.raises(OptionError, match="no format for this ending"):
+        write_graph(graph, tmp_path / "out.xml")
+
+
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    name=st.sampled_from(sorted(SAME_GRAPH)),
+    wounds=st.lists(
+        st.tuples(
+            st.sampled_from(["cut", "drop", "insert", "swap", "repeat"]), st.floats(0, 1), st.floats(0, 1), st.binary(max_size=6)
+        ),
+        min_size=1,
+        max_size=8,
+    ),
+    strict=st.booleans(),
+)
+def test_no_damage_gives_a_traceback(tmp_path, name, wounds, strict):
+    data = SAME_GRAPH[name].encode()
+    for kind, start, length, noise in wounds:
+        at = int(start * len(data))
+        end = min(len(data), at + 1 + int(length * 40))
+        data = {
+            "cut": data[:at],
+            "drop": data[:at] + data[end:],
+            "insert": data[:at] + noise + data[at:],
+            "swap": data[:at] + data[at:end][::-1] + data[end:],
+            "repeat": data[:end] + data[at:],
+        }[kind]
+    path = tmp_path / name
+    path.write_bytes(data)
+    message = ""
+    try:
+        read_graph(path, strict=strict)
+    except DataError as error:
+        message = str(error)
+    assert not message or (message.startswith(str(path)) and "\n" not in message)
+
+
+def test_the_command_line_aligns_rdf_with_nothing_else(tmp_path):
+    write(
+        tmp_path / "left.nt",
+        labelled("l", [("1", "title", '"Rome"'), ("2", "title", '"Paris"'), ("3", "title", '"Oslo"')]) + "rubbish\n",
+    )
+    write(tmp_path / "right.ttl", "".join(f'<http://r/{name}> {LABEL} "{name}"@en .\n' for name in ("Oslo", "Rome", "Paris")))
+    run = [sys.executable, "-m", "kgalign.cli"]
+    done = subprocess.run([*run, "align", "left.nt", "right.ttl", "-o", "run"], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "names from http://l/title on 100% of the subjects" in done.stderr
+    assert "source: left out what is broken, 1 times" in done.stderr
+    assert "left.nt:4: expected N-Triples, found 'rubbish'" in done.stderr
+    report = json.loads((tmp_path / "run" / "run.json").read_text("utf-8"))
+    assert (report["reading"]["source"]["broken"], report["reading"]["target"]["language taken"]) == (1, "en")
+    links = {tuple(line.split("\t")[:2]) for line in (tmp_path / "run" / "alignment.tsv").read_text().splitlines()[1:]}
+    assert links == {("http://l/1", "http://r/Rome"), ("http://l/2", "http://r/Paris"), ("http://l/3", "http://r/Oslo")}
+    done = subprocess.run([*run, "align", "left.nt", "right.ttl", "--strict"], cwd=tmp_path, capture_output=True, text=True)
+    assert (done.returncode, "left.nt:4: expected N-Triples" in done.stderr) == (2, True)
+    done = subprocess.run([*run, "info", "left.nt"], cwd=tmp_path, capture_output=True, text=True)
+    assert "nearly unique" in " ".join(done.stdout.replace("│", " ").split())

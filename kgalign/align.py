@@ -35,6 +35,8 @@ class Run:
     seconds: Mapping[str, float]
     inputs: Mapping[str, str] = field(default_factory=dict)  # path and SHA-256 of each file that was read
     relations: Sequence[RelationMatch] = ()
+    known: Alignment = field(default_factory=Alignment.empty)  # easy pairs of entities that were not asked: evidence all the same
+    gold: Alignment | None = None  # what the metrics are measured by, for the report
 
     def report(self) -> dict[str, Any]:
         """What run.json says."""
@@ -89,9 +91,12 @@ def align(
     model_given, decoder_given = sort_options(model, decoder, given)
     unfitted, decode = make_model(model, **model_given), make_decoder(decoder, **decoder_given)
     last: list[Round] = []
+    beside: list[Alignment] = [Alignment.empty()]
 
     def remember(turn: Round) -> None:
         last[:] = [turn]
+        if turn.asked > len(task.queries):
+            beside[:] = [turn.easy]
         if on_round:
             on_round(turn)
 
@@ -136,7 +141,24 @@ def align(
         "held_out": held_out,
         "seed": seed,
     }
-    return Run(task, alignment, candidates, metrics, used, seconds, relations=relation_matches(task, alignment))
+    return Run(
+        task,
+        alignment,
+        candidates,
+        metrics,
+        used,
+        seconds,
+        relations=relation_matches(task, alignment),
+        known=_not_asked(beside[0], task),
+        gold=gold if gold is not None and len(gold) else None,
+    )
+
+
+def _not_asked(easy: Alignment, task: AlignmentTask) -> Alignment:
+    """The pairs of which neither was asked, on offer or told."""
+    touched = np.isin(easy.sources, task.queries) | np.isin(easy.targets, task.pool)
+    told = np.isin(easy.sources, task.seeds.sources) | np.isin(easy.targets, task.seeds.targets)
+    return easy.where(~touched & ~told)
 
 
 def check_storable(model: str, load: str | Path | None, save: str | Path | None) -> None:

@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import asdict, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -29,6 +29,7 @@ from kgalign.datasets.download import LIGHTEA, download_dbp15k
 from kgalign.decode import ALIASES, DECODERS, decoder_options, make_decoder
 from kgalign.errors import DataError, KgalignError, OptionError
 from kgalign.evaluate import evaluate as measure
+from kgalign.explain import describe, read_explanations
 from kgalign.models import MODELS, make_model, model_options
 from kgalign.readers import read
 from kgalign.readers.scored import read_alignments, read_candidates
@@ -234,6 +235,20 @@ def evaluate(
         _print_json(figures)
     else:
         _show_figures(figures)
+
+
+@app.command()
+def explain(
+    run: Annotated[Path, typer.Argument(help="the folder of a run")],
+    entity: Annotated[str, typer.Argument(metavar="IRI", help="an entity of either graph: its IRI, or its name")],
+    as_json: AsJson = False,
+) -> None:
+    """Say why an entity got its partner: names, linked neighbours, and what the runner-up lacks."""
+    found = read_explanations(run, entity)
+    if as_json:
+        _print_json([asdict(explanation) for explanation in found])
+    else:
+        print("\n\n".join(describe(explanation) for explanation in found))
 
 
 @app.command()

@@ -103,7 +103,7 @@ def demo(
     folder = write_run(runs["both"], output)
     if as_json:
         _print_json({label: run.report() for label, run in runs.items()})
-    console.print(f"The links of the last row are in {folder}/alignment.tsv, how they came about in {folder}/run.json.")
+    console.print(f"The links of the last row are in {folder}/alignment.tsv; see how they came about in {folder}/report.html")
 
 
 @app.command(name="align")
@@ -343,6 +343,7 @@ def _finish(run: Run, output: Path, as_json: bool) -> None:
         _show_figures(run.metrics)
     sure, likely = ((run.alignment.scores > least).sum() for least in (0.9, 0.5))
     console.print(f"{len(run.alignment):,} links in {folder}/alignment.tsv; {likely:,} of them above 0.5, {sure:,} above 0.9")
+    console.print(f"the report: {folder}/report.html")
     if not len(run.alignment):
         console.print("no links found: do the names share a script? kgalign info shows what was read")
         raise typer.Exit(1)

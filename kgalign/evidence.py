@@ -93,17 +93,19 @@ def name_similarity(one: str, other: str) -> float:
     return round(2 * len(left & right) / max(1, len(left) + len(right)), 4)
 
 
-def relations_between(graph: KnowledgeGraph, entities: Ints, neighbours: Ints) -> list[list[str]]:
-    """For each entity and its neighbour the relations from the one to the other, MOST_RELATIONS at most; ^ before one that leads back."""
+def relations_between(graph: KnowledgeGraph, entities: Ints, neighbours: Ints) -> list[list[int]]:
+    """For each entity and its neighbour the relations from the one to the other, MOST_RELATIONS at most; none to the neighbour -1.
+
+    Those that lead back are numbered on from the number of relations, as in `both_ways`.
+    """
     edges, count = both_ways(graph), len(graph.entities)
     keys = edges[:, 0] * count + edges[:, 2]
     order = np.argsort(keys, kind="stable")
-    wanted = entities * count + neighbours
-    begins, ends = (np.searchsorted(keys[order], wanted, side) for side in ("left", "right"))
-    names = [*graph.relations, *(f"^{relation}" for relation in graph.relations)]
-    relations = edges[order, 1]
-    last = np.minimum(ends, begins + MOST_RELATIONS)
-    return [[names[i] for i in relations[a:b].tolist()] for a, b in zip(begins.tolist(), last.tolist(), strict=True)]
+    keys, relations = keys[order], edges[order, 1]
+    wanted = np.where(neighbours < 0, -1, entities * count + neighbours)
+    begins, ends = (np.searchsorted(keys, wanted, side) for side in ("left", "right"))
+    ends = np.minimum(ends, begins + MOST_RELATIONS)
+    return [relations[begin:end].tolist() for begin, end in zip(begins.tolist(), ends.tolist(), strict=True)]
 
 
 def evidence_table(evidence: Evidence, task: AlignmentTask, decoder: str) -> Any:
@@ -124,7 +126,9 @@ def evidence_table(evidence: Evidence, task: AlignmentTask, decoder: str) -> Any
     inner: dict[str, Any] = {}
     for side, graph, column in (("source", task.source, 0), ("target", task.target, 1)):
         ids = evidence.neighbours[:, column]
-        relations = relations_between(graph, evidence.pairs[owners, column], np.where(ids < 0, evidence.pairs[owners, column], ids))
+        names = [*graph.relations, *(f"^{relation}" for relation in graph.relations)]
+        found = relations_between(graph, evidence.pairs[owners, column], ids)
+        relations = [[names[number] for number in numbers] for numbers in found]
         inner |= named(side, ids) | {f"{side}_relations": pa.array(relations, pa.list_(pa.string()))}
     inner |= {"probability": pa.array(np.round(evidence.certainties, 4))}
     inner |= {"seed": pa.array(evidence.seeds), "lacking": pa.array(evidence.lacking)}

@@ -9,6 +9,7 @@ from kgalign.datasets import demo
 from kgalign.decode import DECODERS, make_decoder
 from kgalign.errors import DataError, KgalignError, OptionError
 from kgalign.evaluate import evaluate
+from kgalign.explain import Explanation, explain
 from kgalign.models import MODELS, Model, make_model
 from kgalign.readers import read
 from kgalign.writers import write, write_run
@@ -23,6 +24,7 @@ __all__ = [
     "write",
     "align",
     "write_run",
+    "explain",
     "hold_out",
     "share_names",
     "KnowledgeGraph",
@@ -32,6 +34,7 @@ __all__ = [
     "Candidates",
     "Round",
     "Run",
+    "Explanation",
     "Model",
     "MODELS",
     "DECODERS",

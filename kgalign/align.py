@@ -14,11 +14,12 @@ from typing import Any
 import numpy as np
 
 from kgalign import __version__
-from kgalign.coordinate import Round, coordinate
-from kgalign.data import Alignment, AlignmentTask, Candidates
-from kgalign.decode import decoder_options, make_decoder
+from kgalign.calibrate import calibrated
+from kgalign.coordinate import MIN_HELD_OUT, Round, coordinate
+from kgalign.data import Alignment, AlignmentTask, Candidates, Ints, hold_out
+from kgalign.decode import decoder_options, greedy, make_decoder
 from kgalign.errors import OptionError
-from kgalign.evaluate import evaluate
+from kgalign.evaluate import evaluate, reliability
 from kgalign.models import make_model, model_class, model_options
 from kgalign.relations import RelationMatch, relation_matches
 
@@ -37,6 +38,7 @@ class Run:
     relations: Sequence[RelationMatch] = ()
     known: Alignment = field(default_factory=Alignment.empty)  # easy pairs of entities that were not asked: evidence all the same
     gold: Alignment | None = None  # what the metrics are measured by, for the report
+    reliability: Sequence[Mapping[str, float]] = ()  # how often links are right by probability: by gold, else by held-out seeds
 
     def report(self) -> dict[str, Any]:
         """What run.json says."""
@@ -91,12 +93,12 @@ def align(
     model_given, decoder_given = sort_options(model, decoder, given)
     unfitted, decode = make_model(model, **model_given), make_decoder(decoder, **decoder_given)
     last: list[Round] = []
-    beside: list[Alignment] = [Alignment.empty()]
+    wide: list[tuple[Alignment, Candidates]] = []  # of the last round that asked more: easy pairs, and candidates of held-out seeds
 
     def remember(turn: Round) -> None:
         last[:] = [turn]
         if turn.asked > len(task.queries):
-            beside[:] = [turn.easy]
+            wide[:] = [(turn.easy, _rows_of(turn.candidates, check.sources))]
         if on_round:
             on_round(turn)
 
@@ -108,6 +110,7 @@ def align(
     fit_done = time.perf_counter()
     rounds = max_rounds if easy_to_hard else 0
     held_out = held_out if fitted is unfitted and rounds else 0.0
+    check = hold_out(task, held_out, seed)[1] if held_out * len(task.seeds) >= MIN_HELD_OUT else Alignment.empty()
     alignment = coordinate(
         fitted,
         task,
@@ -149,9 +152,27 @@ def align(
         used,
         seconds,
         relations=relation_matches(task, alignment),
-        known=_not_asked(beside[0], task),
+        known=_not_asked(wide[0][0], task) if wide else Alignment.empty(),
         gold=gold if gold is not None and len(gold) else None,
+        reliability=_reliability(alignment, gold, wide[0][1] if wide else None, check),
     )
+
+
+def _rows_of(candidates: Candidates, queries: Ints) -> Candidates:
+    """The candidates of some of the queries."""
+    rows = np.isin(candidates.queries, queries)
+    return replace(candidates, queries=candidates.queries[rows], targets=candidates.targets[rows], scores=candidates.scores[rows])
+
+
+def _reliability(
+    alignment: Alignment, gold: Alignment | None, held_out: Candidates | None, check: Alignment
+) -> list[dict[str, float]]:
+    """How often links are right by probability: those of gold links, else the best candidates of held-out seeds."""
+    if gold is not None and len(gold):
+        return reliability(alignment, gold)
+    if held_out is None or not len(check):
+        return []
+    return reliability(greedy(calibrated(held_out, check)), check)
 
 
 def _not_asked(easy: Alignment, task: AlignmentTask) -> Alignment:

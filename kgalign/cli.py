@@ -30,10 +30,12 @@ from kgalign.decode import ALIASES, DECODERS, decoder_options, make_decoder
 from kgalign.errors import DataError, KgalignError, OptionError
 from kgalign.evaluate import evaluate as measure
 from kgalign.explain import describe, read_explanations
+from kgalign.merge import ENDINGS, find_conflicts, merged, read_links, single_links, write_conflicts, write_merged
 from kgalign.models import MODELS, make_model, model_options
 from kgalign.readers import read
 from kgalign.readers.scored import read_alignments, read_candidates
 from kgalign.readers.tables import read_table
+from kgalign.relations import relation_matches
 from kgalign.text import fold
 from kgalign.writers import write_run
 from kgalign.writers.run import check_free
@@ -178,7 +180,10 @@ def align_command(
             on_round=_show_round,
         )
     inputs = _hashes(path for path in (source, target, seeds, gold) if path is not None)
-    _finish(replace(run, seconds={"read": read_seconds, **run.seconds}, inputs=inputs), output, as_json)
+    places = {name: str(path.resolve()) for name, path in (("source", source), ("target", target), ("seeds", seeds)) if path}
+    reading = {**places, "seed_ratio": seed_ratio, "split_seed": seed, "fold": fold_number}
+    run = replace(run, seconds={"read": read_seconds, **run.seconds}, inputs=inputs, options={**run.options, "read": reading})
+    _finish(run, output, as_json)
 
 
 @app.command()
@@ -249,6 +254,31 @@ def explain(
         _print_json([asdict(explanation) for explanation in found])
     else:
         print("\n\n".join(describe(explanation) for explanation in found))
+
+
+@app.command()
+def merge(
+    run: Annotated[Path, typer.Argument(help="the folder of a run of kgalign align")],
+    output: Annotated[Path, typer.Option("-o", "--output", help="the merged graph: .nt, or .nq, which tells who says what")],
+    least: Annotated[float, typer.Option(min=0, max=1, help="links below this probability do not count")] = 0.5,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="count, and show conflicts; write nothing")] = False,
+) -> None:
+    """Join the two graphs of a run along its links, and list what they say differently."""
+    if output.suffix not in ENDINGS:
+        raise OptionError(f"{output}: expected a file ending in {' or '.join(ENDINGS)}")
+    with _working("reading"):
+        task, _ = read(**_how_it_was_read(run))
+    links, conflicts = single_links(read_links(run / "alignment.tsv", task), task, least)
+    conflicts += find_conflicts(task, links, relation_matches(task, links))
+    console.print(f"{len(links):,} links join {_size(task.source)} and {_size(task.target)}; {len(conflicts):,} conflicts")
+    if dry_run:
+        for each in conflicts[:20]:
+            console.print(f"{each.kind}: {each.entity} {each.property}: {each.source} or {each.target}", markup=False)
+        return
+    count = write_merged(merged(task, links), output)
+    beside = output.with_suffix(".conflicts.tsv")
+    write_conflicts(conflicts, beside)
+    console.print(f"{count:,} statements in {output}, conflicts in {beside}")
 
 
 @app.command()
@@ -347,6 +377,17 @@ def _finish(run: Run, output: Path, as_json: bool) -> None:
     if not len(run.alignment):
         console.print("no links found: do the names share a script? kgalign info shows what was read")
         raise typer.Exit(1)
+
+
+def _how_it_was_read(run: Path) -> dict[str, Any]:
+    """The arguments of `read` that give the graphs of a run again."""
+    path = run / "run.json"
+    if not path.is_file():
+        raise DataError(f"{path}: no such file; expected the folder of a run, as kgalign align writes it")
+    arguments = json.loads(path.read_text("utf-8"))["options"].get("read")
+    if arguments is None:
+        raise DataError(f"{path}: does not say where its graphs are; expected a run of kgalign align")
+    return arguments
 
 
 def _measure_by_name(alignment: Alignment, task: AlignmentTask, gold: Path) -> dict[str, Any]:

@@ -15,7 +15,7 @@ LAYERS = (
     {"models", "datasets", "evidence"},
     {"explain", "report"},
     {"writers"},
-    {"coordinate"},
+    {"coordinate", "merge"},
     {"align"},
     {"cli"},
 )

@@ -34,7 +34,7 @@ def small_run(names=("Rome", "Italy"), others=("Roma", "Italia"), gold=None):
     target = graph(list(others), [(others[0], "capitale", others[1])])
     alignment = Alignment(np.array([[0, 0], [1, 1]]), np.array([0.95, 0.6]), np.array([1, 0]), {"decoder": "joint", "rounds": []})
     run = Run(task_of(source, target), alignment, candidates_of([[0.95, 0.05], [0.4, 0.6]]), None, {}, {"coordinate": 1.0})
-    return replace(run, gold=gold)
+    return run if gold is None else replace(run, gold=gold, reliability=reliability(alignment, gold))
 
 
 def html(run):
@@ -81,6 +81,14 @@ def test_gold_marks_links_and_makes_a_curve():
 
 def test_reliability_leaves_out_what_nobody_knows():
     assert reliability(Alignment(np.array([[0, 0]])), Alignment(np.array([[5, 5]]))) == []
+
+
+def test_seeds_that_were_held_back_stand_in_for_gold():
+    task, gold = demo("fr_en")
+    measured, unmeasured = (align(task, links, max_rounds=2) for links in (gold, None))
+    assert sum(point["count"] for point in measured.reliability) == len(measured.alignment)
+    assert 20 <= sum(point["count"] for point in unmeasured.reliability) < len(task.seeds)
+    assert "Measured by seeds" in html(unmeasured)
 
 
 def test_a_run_without_graphs_or_links_has_a_page_too():

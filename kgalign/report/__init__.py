@@ -13,7 +13,6 @@ from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
 from kgalign import __version__
-from kgalign.evaluate import reliability
 from kgalign.evidence import Evidence
 from kgalign.readers.names import local_name
 from kgalign.report.tables import link_tables
@@ -44,7 +43,7 @@ def write_report(run: Run, evidence: Evidence, path: Path) -> None:
 def render(run: Run, evidence: Evidence) -> str:
     """The page as HTML. It holds all its data, and its scripts are the only ones that a browser will run in it."""
     rounds = [line for line in run.alignment.record.get("rounds", ()) if line["stopped"] != "plain decoding"]
-    bins = _reliability(run)
+    bins = list(run.reliability)
     decoder = str(run.alignment.record.get("decoder", "the decoder"))
     data = link_tables(run.task, evidence, run.gold) | {"rounds": rounds, "reliability": bins, "decoder": decoder}
     script = (HERE / "report.js").read_text("utf-8")
@@ -66,7 +65,8 @@ def render(run: Run, evidence: Evidence) -> str:
         reliability=bins,
         reliability_note=(
             "Each dot is a group of links that were given about the same probability; its size tells how many. "
-            "On the dotted line as many are right as was said, above it more, below it fewer. Measured by the test links."
+            "On the dotted line as many are right as was said, above it more, below it fewer. "
+            + ("Measured by the test links." if run.gold is not None else "Measured by seeds that were held back at first.")
         ),
         cut=_cut(run, evidence),
         relations=run.relations[:MOST_RELATIONS],
@@ -116,10 +116,6 @@ def _figures(metrics: Mapping[str, Any] | None) -> list[tuple[str, str, str]]:
         for name, meaning in FIGURES.items()
         if metrics and name in metrics
     ]
-
-
-def _reliability(run: Run) -> list[dict[str, float]]:
-    return [] if run.gold is None else reliability(run.alignment, run.gold)
 
 
 def _story(rounds: Sequence[Mapping[str, Any]]) -> str:

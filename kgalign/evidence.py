@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -72,7 +73,7 @@ def gather_evidence(
         _numbered(second, linked),
         pairs,
         np.concatenate([alignment.scores[links[there]], shares[second]]),
-        np.array([name_similarity(task.source.names[s], task.target.names[t]) for s, t in pairs.tolist()], np.float64),
+        _name_similarities(task, pairs),
         around.shared,
         np.concatenate([alignment.rounds[links[there]], np.zeros(int(second.sum()), np.int64)]),
         _holders(everything, pairs),
@@ -86,26 +87,24 @@ def gather_evidence(
 
 def name_similarity(one: str, other: str) -> float:
     """The share of letter pairs that two names have in common (Dice), 0 to 1; upper case and accents do not count."""
-    one, other = fold(one), fold(other)
-    if one == other:
-        return float(one != "")
-    left, right = ({text[i : i + 2] for i in range(len(text) - 1)} for text in (f" {one} ", f" {other} "))
-    return round(2 * len(left & right) / max(1, len(left) + len(right)), 4)
+    return _in_common(_letter_pairs(one), _letter_pairs(other))
 
 
-def relations_between(graph: KnowledgeGraph, entities: Ints, neighbours: Ints) -> list[list[int]]:
-    """For each entity and its neighbour the relations from the one to the other, MOST_RELATIONS at most; none to the neighbour -1.
+def relations_between(graph: KnowledgeGraph, entities: Ints, neighbours: Ints) -> tuple[Ints, Ints]:
+    """The relations from each entity to its neighbour, MOST_RELATIONS at most: (n + 1,) where those of each begin, and their numbers.
 
-    Those that lead back are numbered on from the number of relations, as in `both_ways`.
+    Those that lead back are numbered on from the number of relations, as in `both_ways`. To the neighbour -1 there are none.
     """
     edges, count = both_ways(graph), len(graph.entities)
     keys = edges[:, 0] * count + edges[:, 2]
     order = np.argsort(keys, kind="stable")
-    keys, relations = keys[order], edges[order, 1]
+    keys = keys[order]
     wanted = np.where(neighbours < 0, -1, entities * count + neighbours)
-    begins, ends = (np.searchsorted(keys, wanted, side) for side in ("left", "right"))
-    ends = np.minimum(ends, begins + MOST_RELATIONS)
-    return [relations[begin:end].tolist() for begin, end in zip(begins.tolist(), ends.tolist(), strict=True)]
+    begins, ends = np.searchsorted(keys, wanted, "left"), np.searchsorted(keys, wanted, "right")
+    counts = np.minimum(ends - begins, MOST_RELATIONS)
+    starts = np.concatenate([[0], np.cumsum(counts)])
+    places = np.repeat(begins - starts[:-1], counts) + np.arange(starts[-1])
+    return starts, edges[order[places], 1]
 
 
 def evidence_table(evidence: Evidence, task: AlignmentTask, decoder: str) -> Any:
@@ -126,10 +125,10 @@ def evidence_table(evidence: Evidence, task: AlignmentTask, decoder: str) -> Any
     inner: dict[str, Any] = {}
     for side, graph, column in (("source", task.source, 0), ("target", task.target, 1)):
         ids = evidence.neighbours[:, column]
-        names = [*graph.relations, *(f"^{relation}" for relation in graph.relations)]
-        found = relations_between(graph, evidence.pairs[owners, column], ids)
-        relations = [[names[number] for number in numbers] for numbers in found]
-        inner |= named(side, ids) | {f"{side}_relations": pa.array(relations, pa.list_(pa.string()))}
+        names = pa.array([*graph.relations, *(f"^{relation}" for relation in graph.relations)], pa.string())
+        begins, numbers = relations_between(graph, evidence.pairs[owners, column], ids)
+        relations = pa.ListArray.from_arrays(pa.array(begins, pa.int32()), names.take(pa.array(numbers)))
+        inner |= named(side, ids) | {f"{side}_relations": relations}
     inner |= {"probability": pa.array(np.round(evidence.certainties, 4))}
     inner |= {"seed": pa.array(evidence.seeds), "lacking": pa.array(evidence.lacking)}
     around = pa.StructArray.from_arrays(list(inner.values()), list(inner))
@@ -158,6 +157,23 @@ def evidence_table(evidence: Evidence, task: AlignmentTask, decoder: str) -> Any
 def degrees(graph: KnowledgeGraph) -> Ints:
     """(n,) how many neighbours each entity has."""
     return np.diff(adjacency(graph).indptr).astype(np.int64)
+
+
+def _name_similarities(task: AlignmentTask, pairs: Ints) -> Floats:
+    left, right = (
+        {number: _letter_pairs(graph.names[number]) for number in np.unique(ids).tolist()}
+        for graph, ids in ((task.source, pairs[:, 0]), (task.target, pairs[:, 1]))
+    )
+    return np.array([_in_common(left[source], right[target]) for source, target in pairs.tolist()], np.float64)
+
+
+def _letter_pairs(name: str) -> frozenset[str]:
+    folded = f" {fold(name)} "
+    return frozenset(map("".join, itertools.pairwise(folded))) if folded.strip() else frozenset()
+
+
+def _in_common(one: frozenset[str], other: frozenset[str]) -> float:
+    return round(2 * len(one & other) / max(1, len(one) + len(other)), 4)
 
 
 @dataclass(frozen=True, eq=False)

@@ -125,12 +125,16 @@ def _story(rounds: Sequence[Mapping[str, Any]]) -> str:
     story = f"The first round was sure of {rounds[0]['easy']:,} pairs."
     later = sum(line["new"] for line in rounds[1:])
     if len(rounds) > 1:
-        story += f" With those as evidence, {len(rounds) - 1} more made another {later:,} sure for the first time."
+        story += f" With those as evidence, {_count(len(rounds) - 1, 'more round')} made another {later:,} sure for the first time."
     checked = next((line for line in reversed(rounds) if line.get("held_out", {}).get("easy")), None)
     if checked:
         right, seen = checked["held_out"]["right"], checked["held_out"]["easy"]
         story += f" Seeds that were held back show how sure that is: {right:,} of {seen:,} were right."
     return f"{story} It ended after round {rounds[-1]['round']}: {rounds[-1]['stopped']}."
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}" + ("" if number == 1 else "s")
 
 
 def _cut(run: Run, evidence: Evidence) -> str:

@@ -137,7 +137,7 @@ function saveTable(chosen, name) {
 function drawReliability() {
   const place = byId("reliability");
   if (!place) return;
-  const size = Math.min(360, Math.max(260, place.clientWidth)), left = 34, side = size - left - 12, base = side + 8;
+  const size = Math.min(360, Math.max(260, place.clientWidth)), left = 34, side = size - left - 12, base = side + 30;
   const x = (value) => left + value * side, y = (value) => base - value * side;
   const svg = picture(size, base + 40, "How often links are right, by probability");
   svg.style.maxWidth = `${size}px`;
@@ -153,7 +153,7 @@ function drawReliability() {
     dot.append(drawn("title", {}, `${count(point.count)} links said ${point.probability.toFixed(2)} on average, ${point.right.toFixed(2)} of them are right`));
     svg.append(dot);
   }
-  svg.append(words(x(0.5), base + 36, "probability", "muted small", "middle"), words(left + 6, y(1) + 16, "share that is right", "muted small"));
+  svg.append(words(x(0.5), base + 36, "probability", "muted small", "middle"), words(0, 12, "share that is right", "muted small"));
   place.replaceChildren(svg);
 }
 
@@ -209,7 +209,7 @@ function showPage() {
   const pages = Math.max(1, Math.ceil(state.order.length / PAGE));
   state.page = Math.max(0, Math.min(state.page, pages - 1));
   const rows = state.order.slice(state.page * PAGE, (state.page + 1) * PAGE).map(row);
-  if (!rows.length) rows.push(element("tr", {}, element("td", { colSpan: 4, className: "note" }, "Nothing here: another word, or another choice above?")));
+  if (!rows.length) rows.push(element("tr", {}, element("td", { colSpan: columns(), className: "note" }, "Nothing here: another word, or another choice above?")));
   byId("rows").replaceChildren(...rows);
   byId("page").textContent = `${count(state.order.length)} found, page ${count(state.page + 1)} of ${count(pages)}`;
   byId("previous").disabled = state.page === 0;
@@ -239,12 +239,14 @@ function row(link) {
   return made;
 }
 
+const columns = () => (matchMedia("(max-width: 720px)").matches ? 3 : 4); // one is hidden there
+
 function toggle(tableRow, link) {
   const button = tableRow.querySelector("button"), open = button.getAttribute("aria-expanded") === "true";
   button.setAttribute("aria-expanded", String(!open));
   tableRow.classList.toggle("open", !open);
   if (open) return tableRow.nextElementSibling.remove();
-  const cell = element("td", { colSpan: 4 });
+  const cell = element("td", { colSpan: columns() });
   tableRow.after(element("tr", { className: "detail" }, cell));
   showLink(cell, link);
 }
@@ -279,22 +281,22 @@ function against(link) {
   const pair = links.pair[link], runner = links.runner[link], shown = [pair, runner].filter((option) => option >= 0);
   const numbers = [
     ["probability", (option) => (pairs.p[option] / 1000).toFixed(3)],
-    ["letters of the names in common", (option) => `${pairs.similarity[option]} %`],
+    ["letters in common", (option) => `${pairs.similarity[option]} %`],
     ["linked neighbours", (option) => `${count(pairs.shared[option])} of ${count(data.target.degrees[pairs.target[option]])}`],
   ];
   const head = element("tr", {}, element("th"), ...shown.map((option) => element("th", { className: "number" }, option === pair ? "link" : pair < 0 ? "best candidate" : "runner-up")));
   const body = numbers.map(([label, value]) => element("tr", {}, element("th", { scope: "row" }, label), ...shown.map((option) => element("td", { className: "number" }, value(option)))));
-  const made = [element("div", { className: "scroll" }, element("table", { className: "plain" }, element("thead", {}, head), element("tbody", {}, ...body)))];
-  const say = (text) => made.push(element("p", { className: "note" }, text));
+  const said = element("div"), say = (text) => said.append(element("p", {}, text));
   if (pair >= 0) {
     say(pairs.round[pair] ? `Sure since round ${pairs.round[pair]}.` : `Decided at the end, by ${data.decoder}.`);
     if (pairs.holder[pair] >= 0) say(`The same partner was given to ${sourceName(pairs.holder[pair])}.`);
     const lacking = rowsOf(pair).filter((i) => near.flags[i] & 2).map((i) => targetName(near.target[i]));
     if (lacking.length) say(`The runner-up lacks: ${lacking.join("; ")}.`);
   }
-  if (runner >= 0 && pairs.holder[runner] >= 0) say(`${targetName(pairs.target[runner])} was given to ${sourceName(pairs.holder[runner])}.`);
+  if (runner >= 0 && pairs.holder[runner] >= 0) say(`The ${pair >= 0 ? "runner-up" : "best candidate"} was given to ${sourceName(pairs.holder[runner])}.`);
   if (links.right && pair >= 0 && links.right[link] >= 0) say(links.right[link] ? "The test links say that it is right." : "The test links say otherwise.");
-  return made;
+  const table = element("table", { className: "plain" }, element("thead", {}, head), element("tbody", {}, ...body));
+  return [element("div", { className: "scroll" }, table), said];
 }
 
 function rowsOf(pair) {
@@ -319,7 +321,7 @@ function drawGraphs(place) {
   const left = rows.filter((i) => near.target[i] < 0), right = rows.filter((i) => near.source[i] < 0);
   const width = Math.max(300, place.clientWidth), wide = width >= 640, step = 52, tall = 42;
   const lines = both.length + Math.max(left.length, right.length), top = wide ? 8 : 76;
-  const height = Math.max(top + lines * step + 22, wide ? 130 : 0);
+  const height = Math.max(top + lines * step + 22, wide ? 110 : 0);
   const gap = wide ? 96 : 44, margin = wide ? 150 : 12, plate = (width - 2 * margin - gap) / 2;
   const middle = wide ? top + (lines * step) / 2 - 4 : 22;
   const ends = wide ? [[70, middle], [width - 70, middle]] : [[margin + plate / 2, middle], [width - margin - plate / 2, middle]];
@@ -330,7 +332,9 @@ function drawGraphs(place) {
     const id = near[side][i], at = side === "source" ? 0 : 1, x = columns[at], y = top + line * step, centre = y + tall / 2;
     const outer = at ? x + plate : x, [cx, cy] = ends[at];
     const path = wide ? `M${cx},${cy} C${(cx + outer) / 2},${cy} ${(cx + outer) / 2},${centre} ${outer},${centre}` : `M${cx},${cy} L${at ? width - 4 : 4},${cy + 20} V${centre} H${outer}`;
-    edges.append(drawn("path", { class: joined ? "edge linked" : "edge", d: path }));
+    const edge = drawn("path", { class: joined ? "edge linked" : "edge", d: path });
+    if (joined) edges.append(edge);
+    else edges.prepend(edge); // linked ones lie on top
     const name = (at ? targetName : sourceName)(id), relation = through(side, near[at ? "target_relations" : "source_relations"][i]);
     const group = drawn("g", { class: joined ? "" : "alone" }, drawn("title", {}, `${name}\n${relation}\n${iri(side, id)}`));
     group.append(drawn("rect", { class: joined ? "node linked" : "node", x, y, width: plate, height: tall, rx: 9 }));

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -101,8 +102,11 @@ def _common_start(texts: list[str]) -> str:
 
 def _relations(graph: KnowledgeGraph, entities: Ints, neighbours: Ints) -> list[Any]:
     """The numbers of the relations to each neighbour; one number alone where there is only one, -1 for nobody."""
-    found = relations_between(graph, entities, neighbours)
-    return [-1 if not numbers else numbers[0] if len(numbers) == 1 else numbers for numbers in found]
+    starts, numbers = (each.tolist() for each in relations_between(graph, entities, neighbours))
+    return [
+        -1 if begin == end else numbers[begin] if begin + 1 == end else numbers[begin:end]
+        for begin, end in itertools.pairwise(starts)
+    ]
 
 
 def _right(evidence: Evidence, gold: Alignment) -> list[int]:

@@ -6,6 +6,7 @@ https://mapping-commons.github.io/sssom/
 from __future__ import annotations
 
 import csv
+import json
 import re
 import uuid
 from collections.abc import Iterable
@@ -35,7 +36,7 @@ METADATA = """\
 #sssom_version: "1.1"
 #curie_map:
 {prefixes}
-#mapping_set_id: {identifier}
+#mapping_set_id: https://w3id.org/sssom/mapping-set/{identifier}
 #license: https://w3id.org/sssom/license/unspecified
 #subject_type: owl named individual
 #subject_source: kgalign:source
@@ -59,12 +60,12 @@ def write(alignment: Alignment, task: AlignmentTask, path: Path) -> None:
     prefixes = _prefixes("target", (objects[i] for i in alignment.targets.tolist()), prefixes)
     rows = sorted(_rows(alignment, task, alone, subjects, objects, prefixes))
     content = "\n".join("\t".join(row) for row in rows)
-    lines = [f"#  {name}: {namespace}" for namespace, name in {"urn:kgalign:": "kgalign", **prefixes}.items()]
+    lines = [f"#  {name}: {json.dumps(namespace)}" for namespace, name in {"urn:kgalign:": "kgalign", **prefixes}.items()]
     with path.open("w", encoding="utf-8", newline="") as file:
         file.write(
             METADATA.format(
                 prefixes="\n".join(lines),
-                identifier=uuid.uuid5(uuid.NAMESPACE_URL, content).urn,
+                identifier=uuid.uuid5(uuid.NAMESPACE_URL, content),
                 version=__version__,
                 today=date.today().isoformat(),
             )

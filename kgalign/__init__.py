@@ -9,6 +9,7 @@ from kgalign.datasets import demo
 from kgalign.decode import DECODERS, make_decoder
 from kgalign.errors import DataError, KgalignError, OptionError
 from kgalign.evaluate import evaluate
+from kgalign.explain import Explanation, explain
 from kgalign.models import MODELS, Model, make_model
 from kgalign.readers import read, read_graph
 from kgalign.writers import write, write_graph, write_run
@@ -25,6 +26,7 @@ __all__ = [
     "align",
     "write_run",
     "write_graph",
+    "explain",
     "hold_out",
     "share_names",
     "KnowledgeGraph",
@@ -34,6 +36,7 @@ __all__ = [
     "Candidates",
     "Round",
     "Run",
+    "Explanation",
     "Model",
     "MODELS",
     "DECODERS",

@@ -14,11 +14,12 @@ from typing import Any
 import numpy as np
 
 from kgalign import __version__
-from kgalign.coordinate import Round, coordinate
-from kgalign.data import Alignment, AlignmentTask, Candidates
-from kgalign.decode import decoder_options, make_decoder
+from kgalign.calibrate import calibrated
+from kgalign.coordinate import MIN_HELD_OUT, Round, coordinate
+from kgalign.data import Alignment, AlignmentTask, Candidates, Ints, hold_out
+from kgalign.decode import decoder_options, greedy, make_decoder
 from kgalign.errors import OptionError
-from kgalign.evaluate import evaluate
+from kgalign.evaluate import evaluate, reliability
 from kgalign.models import make_model, model_class, model_options
 from kgalign.relations import RelationMatch, relation_matches
 
@@ -35,6 +36,9 @@ class Run:
     seconds: Mapping[str, float]
     inputs: Mapping[str, str] = field(default_factory=dict)  # path and SHA-256 of each file that was read
     relations: Sequence[RelationMatch] = ()
+    known: Alignment = field(default_factory=Alignment.empty)  # easy pairs of entities that were not asked: evidence all the same
+    gold: Alignment | None = None  # what the metrics are measured by, for the report
+    reliability: Sequence[Mapping[str, float]] = ()  # how often links are right by probability: by gold, else by held-out seeds
 
     def report(self) -> dict[str, Any]:
         """What run.json says."""
@@ -90,9 +94,12 @@ def align(
     model_given, decoder_given = sort_options(model, decoder, given)
     unfitted, decode = make_model(model, **model_given), make_decoder(decoder, **decoder_given)
     last: list[Round] = []
+    wide: list[tuple[Alignment, Candidates]] = []  # of the last round that asked more: easy pairs, and candidates of held-out seeds
 
     def remember(turn: Round) -> None:
         last[:] = [turn]
+        if turn.asked > len(task.queries):
+            wide[:] = [(turn.easy, _rows_of(turn.candidates, check.sources))]
         if on_round:
             on_round(turn)
 
@@ -104,6 +111,7 @@ def align(
     fit_done = time.perf_counter()
     rounds = max_rounds if easy_to_hard else 0
     held_out = held_out if fitted is unfitted and rounds else 0.0
+    check = hold_out(task, held_out, seed)[1] if held_out * len(task.seeds) >= MIN_HELD_OUT else Alignment.empty()
     alignment = coordinate(
         fitted,
         task,
@@ -137,7 +145,42 @@ def align(
         "held_out": held_out,
         "seed": seed,
     }
-    return Run(task, alignment, candidates, metrics, used, seconds, relations=relation_matches(task, alignment))
+    return Run(
+        task,
+        alignment,
+        candidates,
+        metrics,
+        used,
+        seconds,
+        relations=relation_matches(task, alignment),
+        known=_not_asked(wide[0][0], task) if wide else Alignment.empty(),
+        gold=gold if gold is not None and len(gold) else None,
+        reliability=_reliability(alignment, gold, wide[0][1] if wide else None, check),
+    )
+
+
+def _rows_of(candidates: Candidates, queries: Ints) -> Candidates:
+    """The candidates of some of the queries."""
+    rows = np.isin(candidates.queries, queries)
+    return replace(candidates, queries=candidates.queries[rows], targets=candidates.targets[rows], scores=candidates.scores[rows])
+
+
+def _reliability(
+    alignment: Alignment, gold: Alignment | None, held_out: Candidates | None, check: Alignment
+) -> list[dict[str, float]]:
+    """How often links are right by probability: those of gold links, else the best candidates of held-out seeds."""
+    if gold is not None and len(gold):
+        return reliability(alignment, gold)
+    if held_out is None or not len(check):
+        return []
+    return reliability(greedy(calibrated(held_out, check)), check)
+
+
+def _not_asked(easy: Alignment, task: AlignmentTask) -> Alignment:
+    """The pairs of which neither was asked, on offer or told."""
+    touched = np.isin(easy.sources, task.queries) | np.isin(easy.targets, task.pool)
+    told = np.isin(easy.sources, task.seeds.sources) | np.isin(easy.targets, task.seeds.targets)
+    return easy.where(~touched & ~told)
 
 
 def check_storable(model: str, load: str | Path | None, save: str | Path | None) -> None:

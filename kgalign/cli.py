@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import asdict, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -30,10 +30,13 @@ from kgalign.decode import ALIASES, DECODERS, decoder_options, make_decoder
 from kgalign.diagnose import explain_little, is_little
 from kgalign.errors import DataError, KgalignError, OptionError
 from kgalign.evaluate import evaluate as measure
+from kgalign.explain import describe, read_explanations
+from kgalign.merge import ENDINGS, find_conflicts, merged, read_links, single_links, write_conflicts, write_merged
 from kgalign.models import MODELS, make_model, model_options
 from kgalign.readers import is_dataset, read, read_graph
 from kgalign.readers.scored import read_alignments, read_candidates
 from kgalign.readers.tables import read_table
+from kgalign.relations import relation_matches
 from kgalign.text import fold
 from kgalign.writers import write_run
 from kgalign.writers.run import check_free
@@ -113,7 +116,7 @@ def demo(
     folder = write_run(runs["both"], output)
     if as_json:
         _print_json({label: run.report() for label, run in runs.items()})
-    console.print(f"The links of the last row are in {folder}/alignment.tsv, how they came about in {folder}/run.json.")
+    console.print(f"The links of the last row are in {folder}/alignment.tsv; see how they came about in {folder}/report.html")
 
 
 @app.command(name="align")
@@ -202,9 +205,13 @@ def align_command(
             bootstrap=bootstrap,
             on_round=_show_round,
         )
-    given = (source, target, seeds, gold, names_source, names_target)
-    inputs = _hashes(Path(path) for path in given if path is not None)
-    _finish(replace(run, seconds={"read": read_seconds, **run.seconds}, inputs=inputs), output, as_json)
+    files = {"source": source, "target": target, "seeds": seeds, "names_source": names_source, "names_target": names_target}
+    inputs = _hashes(Path(path) for path in (*files.values(), gold) if path is not None)
+    places = {name: _whole_place(path) for name, path in files.items() if path is not None}
+    how = {"labels": labels or [], "languages": _parse_languages(languages), "strict": strict}
+    reading = {**places, **how, "seed_ratio": seed_ratio, "split_seed": seed, "fold": fold_number}
+    run = replace(run, seconds={"read": read_seconds, **run.seconds}, inputs=inputs, options={**run.options, "read": reading})
+    _finish(run, output, as_json)
 
 
 @app.command()
@@ -261,6 +268,45 @@ def evaluate(
         _print_json(figures)
     else:
         _show_figures(figures)
+
+
+@app.command()
+def explain(
+    run: Annotated[Path, typer.Argument(help="the folder of a run")],
+    entity: Annotated[str, typer.Argument(metavar="IRI", help="an entity of either graph: its IRI, or its name")],
+    as_json: AsJson = False,
+) -> None:
+    """Say why an entity got its partner: names, linked neighbours, and what the runner-up lacks."""
+    found = read_explanations(run, entity)
+    if as_json:
+        _print_json([asdict(explanation) for explanation in found])
+    else:
+        print("\n\n".join(describe(explanation) for explanation in found))
+
+
+@app.command()
+def merge(
+    run: Annotated[Path, typer.Argument(help="the folder of a run of kgalign align")],
+    output: Annotated[Path, typer.Option("-o", "--output", help="the merged graph: .nt, or .nq, which tells who says what")],
+    least: Annotated[float, typer.Option(min=0, max=1, help="links below this probability do not count")] = 0.5,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="count, and show conflicts; write nothing")] = False,
+) -> None:
+    """Join the two graphs of a run along its links, and list what they say differently."""
+    if output.suffix not in ENDINGS:
+        raise OptionError(f"{output}: expected a file ending in {' or '.join(ENDINGS)}")
+    with _working("reading"):
+        task, _ = read(**_how_it_was_read(run))
+    links, conflicts = single_links(read_links(run / "alignment.tsv", task), task, least)
+    conflicts += find_conflicts(task, links, relation_matches(task, links))
+    console.print(f"{len(links):,} links join {_size(task.source)} and {_size(task.target)}; {len(conflicts):,} conflicts")
+    if dry_run:
+        for each in conflicts[:20]:
+            console.print(f"{each.kind}: {each.entity} {each.property}: {each.source} or {each.target}", markup=False)
+        return
+    count = write_merged(merged(task, links), output)
+    beside = output.with_suffix(".conflicts.tsv")
+    write_conflicts(conflicts, beside)
+    console.print(f"{count:,} statements in {output}, conflicts in {beside}")
 
 
 @app.command()
@@ -381,12 +427,29 @@ def _finish(run: Run, output: Path, as_json: bool) -> None:
         _show_figures(run.metrics)
     sure, likely = ((run.alignment.scores > least).sum() for least in (0.9, 0.5))
     console.print(f"{len(run.alignment):,} links in {folder}/alignment.tsv; {likely:,} of them above 0.5, {sure:,} above 0.9")
+    console.print(f"the report: {folder}/report.html")
     if "model" in run.options and is_little(run.task, run.alignment):
         console.print(f"{'few' if len(run.alignment) else 'no'} links found; what each stage had to work with:")
         for line in explain_little(run.task, run.alignment):
             console.print(f"  {line}", markup=False)
     if not len(run.alignment):
         raise typer.Exit(1)
+
+
+def _whole_place(place: str | Path) -> str:
+    """Where a graph is, whatever folder one is in later."""
+    return str(place) if "://" in str(place) else str(Path(place).resolve())
+
+
+def _how_it_was_read(run: Path) -> dict[str, Any]:
+    """The arguments of `read` that give the graphs of a run again."""
+    path = run / "run.json"
+    if not path.is_file():
+        raise DataError(f"{path}: no such file; expected the folder of a run, as kgalign align writes it")
+    arguments = json.loads(path.read_text("utf-8"))["options"].get("read")
+    if arguments is None:
+        raise DataError(f"{path}: does not say where its graphs are; expected a run of kgalign align")
+    return arguments
 
 
 def _measure_by_name(alignment: Alignment, task: AlignmentTask, gold: Path) -> dict[str, Any]:

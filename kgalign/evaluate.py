@@ -29,9 +29,7 @@ def evaluate(
     ece             expected calibration error: how far probabilities are from the truth on average, over those pairs
     bootstrap       draws for 95 % confidence intervals, under `name_interval`; 0: none
     """
-    best = _best_of_each_source(alignment)
-    right = np.isin(best.keys, gold.keys)
-    judged = np.isin(best.sources, gold.sources) | np.isin(best.targets, gold.targets)
+    best, right, judged = _judged(alignment, gold)
     found = np.isin(gold.keys, best.keys)
     figures: dict[str, Any] = {"protocol": protocol, "gold": len(gold), "matched": len(best)}
     figures |= _ranking(candidates, gold) if candidates is not None else {}
@@ -85,6 +83,24 @@ def calibration(probabilities: Floats, right: Ints) -> dict[str, float]:
         "accuracy_above_0.9": _mean(right[sure]),
         "pairs_above_0.9": int(sure.sum()),
     }
+
+
+def reliability(alignment: Alignment, gold: Alignment) -> list[dict[str, float]]:
+    """For each tenth of the probabilities that occurs: their mean, the share of right pairs, and how many there are."""
+    best, right, judged = _judged(alignment, gold)
+    probabilities, right = best.scores[judged], right[judged]
+    bins = np.minimum((probabilities * BINS).astype(np.int64), BINS - 1)
+    return [
+        {"probability": _mean(probabilities[bins == i]), "right": _mean(right[bins == i]), "count": int((bins == i).sum())}
+        for i in np.unique(bins)
+    ]
+
+
+def _judged(alignment: Alignment, gold: Alignment) -> tuple[Alignment, Ints, Ints]:
+    """The best pair of each source, whether it is right, and whether anybody knows: whether it touches a gold entity."""
+    best = _best_of_each_source(alignment)
+    right = np.isin(best.keys, gold.keys)
+    return best, right, np.isin(best.sources, gold.sources) | np.isin(best.targets, gold.targets)
 
 
 def _ranking(candidates: Candidates, gold: Alignment) -> dict[str, float]:

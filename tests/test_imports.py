@@ -12,8 +12,10 @@ LAYERS = (
     {"errors"},
     {"data", "files"},
     {"text", "search", "assignment", "calibrate", "relations", "readers", "decode", "evaluate"},
-    {"models", "writers", "datasets"},
-    {"coordinate", "diagnose"},
+    {"models", "datasets", "evidence"},
+    {"explain", "report"},
+    {"writers"},
+    {"coordinate", "diagnose", "merge"},
     {"align"},
     {"cli"},
 )

@@ -1,4 +1,7 @@
+import csv
 import json
+from dataclasses import replace
+from xml.etree import ElementTree
 
 import numpy as np
 import pyarrow as pa
@@ -8,6 +11,25 @@ from conftest import graph, task_of
 
 from kgalign import Alignment, OptionError, align, demo, write, write_run
 from kgalign.writers.sameas import iri
+from kgalign.writers.sssom import curie
+
+ALIGNMENT = "{http://knowledgeweb.semanticweb.org/heterogeneity/alignment}"
+RDF = "{http://www.w3.org/1999/02/22-rdf-syntax-ns#}"
+
+
+def cities():
+    """Two links, one of them with everything that is hard to write, and an entity without a partner."""
+    entities = [
+        "http://zh.dbpedia.org/resource/哈佛大学",
+        "http://zh.dbpedia.org/resource/AC/DC_(band)",
+        "http://zh.dbpedia.org/resource/X",
+    ]
+    source = replace(graph(["哈佛大学", 'AC/DC "the\tband" & <co>', "X"]), entities=entities)
+    target = replace(
+        graph(["Harvard University", "AC/DC"]), entities=["http://dbpedia.org/resource/Harvard", "http://dbpedia.org/resource/A&B"]
+    )
+    pairs = Alignment(np.array([[0, 0], [1, 1]]), np.array([0.98, 0.5]), np.array([1, 0]), {"decoder": "joint"})
+    return pairs, task_of(source, target)
 
 
 def test_tsv_holds_names_and_probabilities(tmp_path):
@@ -25,7 +47,7 @@ def test_sameas_is_valid_ntriples():
 
 
 def test_unknown_endings_are_refused(tmp_path):
-    with pytest.raises(OptionError, match=r"expected one of \.tsv, \.nt"):
+    with pytest.raises(OptionError, match=r"expected one of \.sssom\.tsv, \.tsv, \.nt"):
         write(Alignment.empty(), task_of(graph(["a"]), graph(["b"])), tmp_path / "links.xls")
 
 
@@ -34,7 +56,8 @@ def test_a_run_is_written_whole_and_replaced(tmp_path):
     for _ in range(2):
         folder = write_run(run, tmp_path / "run")
     assert {path.name for path in folder.iterdir()} == {
-        "alignment.tsv", "sameas.nt", "relations.tsv", "candidates.parquet", "rounds.jsonl", "run.json",
+        "alignment.tsv", "alignment.sssom.tsv", "sameas.nt", "relations.tsv", "candidates.parquet", "evidence.parquet",
+        "rounds.jsonl", "run.json", "report.html",
     }  # fmt: skip
     assert [path.name for path in tmp_path.iterdir()] == ["run"]
     report = json.loads((folder / "run.json").read_text("utf-8"))
@@ -57,3 +80,95 @@ def test_a_folder_that_is_no_run_is_not_touched(tmp_path):
     with pytest.raises(OptionError, match="is not a run of kgalign"):
         write_run(align(*demo("fr_en"), easy_to_hard=False), tmp_path)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["precious.txt", "run.json"]
+
+
+def test_parquet_has_the_columns_of_the_tsv(tmp_path):
+    alignment, task = cities()
+    for ending in (".parquet", ".tsv"):
+        write(alignment, task, tmp_path / f"links{ending}")
+    table = pa.parquet.read_table(tmp_path / "links.parquet")
+    assert table.column_names == (tmp_path / "links.tsv").read_text("utf-8").splitlines()[0].split("\t")
+    assert table["source"].to_pylist() == [task.source.entities[0], task.source.entities[1]]
+    assert table["decided_by"].to_pylist() == ["easy-to-hard", "joint"]
+
+
+def test_oaei_alignment_reads_back(tmp_path):
+    alignment, task = cities()
+    write(alignment, task, tmp_path / "links.rdf")
+    root = ElementTree.parse(tmp_path / "links.rdf").getroot()
+    assert root.tag == f"{RDF}RDF"
+    assert root.findtext(f"{ALIGNMENT}Alignment/{ALIGNMENT}type") == "11"
+    cells = root.findall(f"{ALIGNMENT}Alignment/{ALIGNMENT}map/{ALIGNMENT}Cell")
+    found = [
+        (
+            cell.find(f"{ALIGNMENT}entity1").get(f"{RDF}resource"),
+            cell.find(f"{ALIGNMENT}entity2").get(f"{RDF}resource"),
+            cell.findtext(f"{ALIGNMENT}relation"),
+            float(cell.findtext(f"{ALIGNMENT}measure")),
+        )
+        for cell in cells
+    ]
+    assert found == [
+        (task.source.entities[0], "http://dbpedia.org/resource/Harvard", "=", 0.98),
+        (task.source.entities[1], "http://dbpedia.org/resource/A&B", "=", 0.5),
+    ]
+
+
+def test_oaei_says_when_links_are_not_one_to_one(tmp_path):
+    write(Alignment(np.array([[0, 0], [1, 0]])), task_of(graph(["a", "b"]), graph(["c"])), tmp_path / "links.rdf")
+    assert "<type>??</type>" in (tmp_path / "links.rdf").read_text()
+
+
+def read_sssom(path):
+    """The metadata lines and the rows of an SSSOM file, by hand."""
+    lines = path.read_text("utf-8").splitlines()
+    rows = csv.DictReader((line for line in lines if not line.startswith("#")), delimiter="\t")
+    return [line[1:] for line in lines if line.startswith("#")], list(rows)
+
+
+def test_sssom_has_curies_confidence_and_those_without_a_match(tmp_path):
+    alignment, task = cities()
+    write(alignment, task, tmp_path / "links.sssom.tsv")
+    metadata, rows = read_sssom(tmp_path / "links.sssom.tsv")
+    assert '  source: "http://zh.dbpedia.org/resource/"' in metadata
+    assert any(line.startswith("license: https://") for line in metadata)
+    by_subject = {row["subject_id"]: row for row in rows}
+    assert by_subject.keys() == {"source:%E5%93%88%E4%BD%9B%E5%A4%A7%E5%AD%A6", "source:AC/DC_(band)", "source:X"}
+    harvard = by_subject["source:%E5%93%88%E4%BD%9B%E5%A4%A7%E5%AD%A6"]
+    assert (harvard["object_id"], harvard["confidence"], harvard["mapping_cardinality"]) == ("target:Harvard", "0.98", "1:1")
+    assert by_subject["source:AC/DC_(band)"]["subject_label"] == 'AC/DC "the band" & <co>'
+    assert (by_subject["source:X"]["object_id"], by_subject["source:X"]["mapping_cardinality"]) == ("sssom:NoTermFound", "1:0")
+
+
+def test_sssom_prefixes_stay_few(tmp_path):
+    source = graph(["a"] * 300)
+    source = replace(source, entities=[f"http://x.org/{i}/thing" for i in range(300)])
+    pairs = Alignment(np.column_stack([np.arange(300), np.arange(300)]))
+    write(pairs, task_of(source, source), tmp_path / "links.sssom.tsv")
+    metadata, rows = read_sssom(tmp_path / "links.sssom.tsv")
+    assert sum(line.startswith("  ") for line in metadata) <= 5
+    assert {row["subject_id"] for row in rows} == {f"source:{i}/thing" for i in range(300)}
+
+
+def test_a_name_without_a_scheme_has_a_curie_too():
+    assert curie("urn:kgalign:source:C#", {"urn:kgalign:source:": "source"}) == "source:C#"
+
+
+def test_sssom_passes_its_reference_implementation(tmp_path):
+    parsers = pytest.importorskip(
+        "sssom.parsers", reason="sssom is not installed; it brings eighty packages with it, so it is not among ours"
+    )
+    validators = pytest.importorskip("sssom.validators")
+    alignment, task = cities()
+    write(alignment, task, tmp_path / "links.sssom.tsv")
+    read = parsers.parse_sssom_table(str(tmp_path / "links.sssom.tsv"))
+    assert len(read.df) == 3
+    validators.validate(read, fail_on_error=True)
+
+
+def test_sssom_passes_its_pydantic_implementation(tmp_path):
+    sssom_pydantic = pytest.importorskip("sssom_pydantic", reason="sssom-pydantic is not installed")
+    alignment, task = cities()
+    write(alignment, task, tmp_path / "links.sssom.tsv")
+    mappings, *_ = sssom_pydantic.read(tmp_path / "links.sssom.tsv")
+    assert len(mappings) == 3

@@ -6,18 +6,25 @@ from pathlib import Path
 
 from kgalign.data import Alignment, AlignmentTask
 from kgalign.errors import OptionError
-from kgalign.writers import sameas, tsv
+from kgalign.writers import oaei, parquet, sameas, sssom, tsv
 from kgalign.writers.rdf import write_graph
 from kgalign.writers.run import write_run
 
-WRITERS = {".tsv": tsv.write, ".nt": sameas.write}
+WRITERS = {  # the longer ending first
+    ".sssom.tsv": sssom.write,
+    ".tsv": tsv.write,
+    ".nt": sameas.write,
+    ".rdf": oaei.write,
+    ".parquet": parquet.write,
+}
 
 __all__ = ["WRITERS", "write", "write_graph", "write_run"]
 
 
 def write(alignment: Alignment, task: AlignmentTask, path: str | Path) -> None:
-    """Writes the links to a file: .tsv (names and probabilities) or .nt (owl:sameAs)."""
+    """Writes the links to a file: .tsv, .sssom.tsv, .nt (owl:sameAs), .rdf (the format of the OAEI) or .parquet."""
     path = Path(path)
-    if path.suffix not in WRITERS:
-        raise OptionError(f"{path}: no format for this ending; expected one of {', '.join(WRITERS)}")
-    WRITERS[path.suffix](alignment, task, path)
+    for ending, write_links in WRITERS.items():
+        if path.name.endswith(ending):
+            return write_links(alignment, task, path)
+    raise OptionError(f"{path}: no format for this ending; expected one of {', '.join(WRITERS)}")

@@ -10,11 +10,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kgalign.data import AlignmentTask, Candidates
 from kgalign.errors import OptionError
-from kgalign.writers import sameas, tsv
+from kgalign.evidence import gather_evidence
+from kgalign.report import write_report
+from kgalign.writers import parquet, sameas, sssom, tsv
 
-FILES = {"alignment.tsv", "sameas.nt", "relations.tsv", "candidates.parquet", "rounds.jsonl", "run.json"}
+FILES = {
+    "alignment.tsv",
+    "alignment.sssom.tsv",
+    "sameas.nt",
+    "relations.tsv",
+    "candidates.parquet",
+    "evidence.parquet",
+    "rounds.jsonl",
+    "run.json",
+    "report.html",
+}
 
 if TYPE_CHECKING:
     from kgalign.align import Run
@@ -33,7 +44,7 @@ def check_free(folder: Path) -> None:
 
 
 def write_run(run: Run, folder: str | Path) -> Path:
-    """Writes alignment.tsv, sameas.nt, relations.tsv, candidates.parquet, rounds.jsonl and run.json. An earlier run there is replaced."""
+    """Writes the links, the candidates, the evidence, the rounds and the report, as FILES names them. An earlier run is replaced."""
     folder = Path(folder).resolve()
     check_free(folder)
     folder.parent.mkdir(parents=True, exist_ok=True)
@@ -41,9 +52,14 @@ def write_run(run: Run, folder: str | Path) -> Path:
         draft = Path(draft_name)
         (draft / "after").mkdir()
         tsv.write(run.alignment, run.task, draft / "after" / "alignment.tsv")
+        sssom.write(run.alignment, run.task, draft / "after" / "alignment.sssom.tsv")
         sameas.write(run.alignment, run.task, draft / "after" / "sameas.nt")
         tsv.write_relations(run.relations, draft / "after" / "relations.tsv")
-        _write_candidates(run.candidates, run.task, draft / "after" / "candidates.parquet")
+        parquet.write_candidates(run.candidates, run.task, draft / "after" / "candidates.parquet")
+        evidence = gather_evidence(run.task, run.alignment, run.candidates, known=run.known)
+        decoder = str(run.alignment.record.get("decoder", "decoder"))
+        parquet.write_evidence(evidence, run.task, decoder, draft / "after" / "evidence.parquet")
+        write_report(run, evidence, draft / "after" / "report.html")
         _write_text(draft / "after" / "rounds.jsonl", "".join(json.dumps(line) + "\n" for line in run.alignment.record["rounds"]))
         _write_text(draft / "after" / "run.json", json.dumps(run.report(), indent=2, ensure_ascii=False, default=_plain) + "\n")
         if folder.exists():
@@ -57,30 +73,6 @@ def _is_run(folder: Path) -> bool:
     report = folder / "run.json"
     names = {path.name for path in folder.iterdir()}
     return names <= FILES and report.is_file() and '"kgalign"' in report.read_text("utf-8", errors="replace")
-
-
-def _write_candidates(candidates: Candidates, task: AlignmentTask, path: Path) -> None:
-    """One row a candidate pair, best first for each source."""
-    import pyarrow as pa
-    import pyarrow.parquet
-
-    rows, slots = candidates.edges()
-    sources, targets = candidates.queries[rows], candidates.targets[rows, slots]
-    table = {
-        "source": _strings(task.source.entities, sources),
-        "target": _strings(task.target.entities, targets),
-        "score": candidates.scores[rows, slots].astype(np.float32),
-        "probability": candidates.probabilities()[rows, slots].astype(np.float32),
-    }
-    pa.parquet.write_table(pa.table(table), path, compression="zstd")
-
-
-def _strings(entities: Any, ids: Any) -> Any:
-    """The entities of those ids, each stored once."""
-    import pyarrow as pa
-
-    used, where = np.unique(ids, return_inverse=True)
-    return pa.DictionaryArray.from_arrays(pa.array(where, pa.int32()), pa.array([entities[i] for i in used.tolist()], pa.string()))
 
 
 def _write_text(path: Path, text: str) -> None:

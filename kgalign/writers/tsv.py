@@ -27,7 +27,7 @@ def write(alignment: Alignment, task: AlignmentTask, path: Path) -> None:
             )
             decided_by = "easy-to-hard" if number else decoder
             print(
-                *(_one_field(field) for field in fields),
+                *(one_field(field) for field in fields),
                 f"{score:.4f}",
                 number,
                 decided_by,
@@ -42,8 +42,9 @@ def write_relations(matches: Iterable[RelationMatch], path: Path) -> None:
         print("source", "target", "direction", "score", sep="\t", file=file)
         for match in matches:
             direction = "inverse" if match.inverse else "same"
-            print(_one_field(match.source), _one_field(match.target), direction, f"{match.score:.4f}", sep="\t", file=file)
+            print(one_field(match.source), one_field(match.target), direction, f"{match.score:.4f}", sep="\t", file=file)
 
 
-def _one_field(text: str) -> str:
+def one_field(text: str) -> str:
+    """The text with blanks where it would end a field or a line."""
     return " ".join(re.split(r"[\t\r\n]", text))

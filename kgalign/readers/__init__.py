@@ -17,9 +17,8 @@ from kgalign.readers.links import Links, split_links
 from kgalign.readers.names import is_blank, normal_iri
 from kgalign.readers.statements import Statements
 
-Place = (
-    str | Path | Sequence[str | Path]
-)  # a file, a folder of files, a pattern such as dump/*.nt.gz, an endpoint; or several files
+# A file, a folder of files, a pattern such as dump/*.nt.gz, an endpoint; or several files.
+Place = str | Path | Sequence[str | Path]
 Graph = tuple[KnowledgeGraph, dict[str, int]]  # with the id of each entity
 
 FORMATS = {"DBP15K": dbp15k, "OpenEA": openea, "tables": tables}

@@ -96,6 +96,17 @@ def test_a_run_without_graphs_or_links_has_a_page_too():
     assert data_of(html(empty))["links"]["pair"] == [-1, -1]
 
 
+def test_a_large_run_draws_and_keeps_the_least_sure(monkeypatch):
+    monkeypatch.setattr("kgalign.report.tables.MOST_DRAWN", 1)
+    data = data_of(html(small_run()))
+    assert data["starts"][1] == 0
+    assert data["starts"][2] > 0
+    monkeypatch.setattr("kgalign.evidence.MOST_LINKS", 1)
+    text = html(small_run())
+    assert [data_of(text)["source"]["names"][i] for i in data_of(text)["links"]["source"]] == ["Italy"]
+    assert "1 more are in alignment.tsv" in text
+
+
 def test_it_opens_without_complaints(page, folder):
     page.complaints.clear()
     page.open(folder / "report.html")

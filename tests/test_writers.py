@@ -44,6 +44,7 @@ def test_sameas_is_valid_ntriples():
     assert iri("http://x/a b<c>", "source") == "<http://x/a%20b%3Cc%3E>"
     assert iri("plain name", "target") == "<urn:kgalign:target:plain%20name>"
     assert iri("<http://x/é>", "source") == "<http://x/é>"
+    assert iri("http://x/100%[a]%C3", "source") == "<http://x/100%25%5Ba%5D%C3>"
 
 
 def test_unknown_endings_are_refused(tmp_path):

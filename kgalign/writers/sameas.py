@@ -9,7 +9,7 @@ from kgalign.data import Alignment, AlignmentTask
 
 SAME_AS = "<http://www.w3.org/2002/07/owl#sameAs>"
 LIKELY = 0.5
-NOT_IN_AN_IRI = re.compile(r'[\x00-\x20<>"{}|^`\\]')
+NOT_IN_AN_IRI = re.compile(r'[\x00-\x20<>"{}|^`\\\[\]]|%(?![0-9A-Fa-f]{2})')
 
 
 def write(alignment: Alignment, task: AlignmentTask, path: Path) -> None:

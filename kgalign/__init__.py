@@ -8,7 +8,7 @@ from kgalign.data import Alignment, AlignmentTask, Attributes, Candidates, Knowl
 from kgalign.datasets import demo
 from kgalign.decode import DECODERS, make_decoder
 from kgalign.errors import DataError, KgalignError, OptionError
-from kgalign.evaluate import evaluate
+from kgalign.evaluate import compare, evaluate
 from kgalign.models import MODELS, Model, make_model
 from kgalign.readers import read
 from kgalign.writers import write, write_run
@@ -20,6 +20,7 @@ __all__ = [
     "coordinate",
     "make_decoder",
     "evaluate",
+    "compare",
     "write",
     "align",
     "write_run",

@@ -12,6 +12,7 @@ from torch.nn import functional
 
 from kgalign.data import Alignment, AlignmentTask, Floats, Ints
 from kgalign.errors import OptionError, check_at_least
+from kgalign.models import Options, Systems
 from kgalign.models.embedding import EmbeddingModel, Network, nearest
 from kgalign.models.translation import (
     adagrad,
@@ -60,6 +61,8 @@ class IPTransE(EmbeddingModel):
     evidence_weight: float = 2.0
 
     name: ClassVar[str] = "iptranse"
+    systems: ClassVar[Systems] = {"IPTransE": {}}
+    quick_options: ClassVar[Options] = {"size": 32, "batch": 2000, "epochs": 60}
 
     def __post_init__(self) -> None:
         super().__post_init__()

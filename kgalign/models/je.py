@@ -12,6 +12,7 @@ from torch.nn import functional
 
 from kgalign.data import Alignment, AlignmentTask
 from kgalign.errors import check_at_least
+from kgalign.models import Options, Systems
 from kgalign.models.embedding import EmbeddingModel, Network
 from kgalign.models.translation import (
     adagrad,
@@ -50,6 +51,8 @@ class JE(EmbeddingModel):
     evidence_weight: float = 2.0
 
     name: ClassVar[str] = "je"
+    systems: ClassVar[Systems] = {"JE": {}}
+    quick_options: ClassVar[Options] = {"size": 32, "batch": 2000, "epochs": 60}
 
     def __post_init__(self) -> None:
         super().__post_init__()

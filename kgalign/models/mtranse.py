@@ -12,6 +12,7 @@ from torch.nn import functional
 
 from kgalign.data import Alignment, AlignmentTask
 from kgalign.errors import check_at_least
+from kgalign.models import Options, Systems
 from kgalign.models.embedding import EmbeddingModel, Network
 from kgalign.models.translation import (
     adagrad,
@@ -56,6 +57,8 @@ class MTransE(EmbeddingModel):
     evidence_weight: float = 2.0
 
     name: ClassVar[str] = "mtranse"
+    systems: ClassVar[Systems] = {"MTransE": {}}
+    quick_options: ClassVar[Options] = {"size": 32, "batch": 2000, "epochs": 30, "learning_rate": 0.1}
 
     def __post_init__(self) -> None:
         super().__post_init__()

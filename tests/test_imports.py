@@ -15,6 +15,7 @@ LAYERS = (
     {"models", "writers", "datasets"},
     {"coordinate"},
     {"align"},
+    {"bench"},
     {"cli"},
 )
 

@@ -6,11 +6,12 @@ import os
 from pathlib import Path
 from typing import Any
 
-from kgalign.bench.results import Line, append, make_line, read_lines
+from kgalign.bench.results import CANONICAL, DEVELOPMENT, Line, append, make_line, read_lines
 
 ROOT = Path(__file__).parents[1]
 RESULTS = Path(__file__).parent / "results.jsonl"
 DATA = Path(os.environ.get("KGALIGN_DATA", ROOT.parent / "shared" / "data"))
+SPLITS = (CANONICAL, DEVELOPMENT, "generated 30 %")
 
 
 def add(experiment: str, system: str, pair: str, metrics: dict[str, Any], **about: Any) -> None:
@@ -21,5 +22,10 @@ def add(experiment: str, system: str, pair: str, metrics: dict[str, Any], **abou
 
 
 def lines(experiment: str) -> list[Line]:
-    """The lines of an experiment; of two for the same run, the later one."""
-    return read_lines(RESULTS, experiment)
+    """The lines of an experiment on DBP15K and generated graphs; of two for the same run, the later one."""
+    return [line for line in read_lines(RESULTS, experiment) if line["split"] in SPLITS]
+
+
+def lines_by_folder(experiment: str) -> list[Line]:
+    """The lines of an experiment on other datasets, with folds or without."""
+    return [line for line in read_lines(RESULTS, experiment) if line["split"] not in SPLITS]

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.markdown import mean, name_of
+from benchmarks.markdown import by_system, mean, name_of
 from benchmarks.results import ROOT, lines
 from kgalign.bench.decisions import VARIANTS
 from kgalign.bench.paper import PAIRS
@@ -97,7 +97,7 @@ def reliability_data() -> dict[str, dict[str, list[list[float]]]]:
         when: {line["system"]: line["metrics"][name] for line in chosen}
         for when, name in (("before calibration", "reliability_before"), ("after calibration", "reliability"))
     }
-    return {when: dict(sorted(by_system.items())) for when, by_system in curves.items() if by_system}
+    return {when: dict(sorted(bins.items())) for when, bins in curves.items() if bins}
 
 
 def draw_reliability(figure: Any, data: dict[str, dict[str, list[list[float]]]]) -> None:
@@ -113,10 +113,9 @@ def draw_reliability(figure: Any, data: dict[str, dict[str, list[list[float]]]])
 
 def costs_data() -> list[tuple[str, float, float, bool]]:
     """System, seconds of training and deciding, hits@1, whether on a GPU; ZH-EN, means over seeds."""
-    found: dict[str, list[Line]] = {}
-    for line in [*_table2("training_seconds"), *lines("fast"), *lines("names")]:
-        if line["pair"] == PAIRS[0] and line["protocol"] == "closed" and line["split"] == CANONICAL:
-            found.setdefault(line["system"], []).append(line)
+    own = [line for line in [*lines("fast"), *lines("names")] if line["protocol"] == "closed"]
+    others = [line for line in _table2("training_seconds") if line["options"]["model"] not in ("fast", "names")]
+    found = by_system([line for line in [*own, *others] if line["pair"] == PAIRS[0]])
     return [
         (
             system,

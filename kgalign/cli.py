@@ -319,6 +319,7 @@ def bench(
         keep=keep,
     )
     check(table, plan)
+    console.print(f"word vectors: {plan.word_vectors or f'none, for there is no glove*.txt or glove*.txt.gz in {plan.data}'}")
     measured = []
     try:
         for line in TABLES[table].measure(plan):

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 from importlib.metadata import version
 
 import pytest
@@ -9,6 +10,9 @@ import pytest
 from benchmarks.pages import PAGE, page
 from benchmarks.plots import FOLDER, PLOTS, picture, write_plots
 from benchmarks.results import RESULTS, ROOT
+from kgalign.bench import TABLES, Plan
+from kgalign.bench.results import CANONICAL, append
+from kgalign.datasets import DEMOS
 
 KEYS = {
     "experiment", "system", "pair", "seed", "protocol", "split", "metrics", "seconds", "peak_mb", "hardware", "commit", "options",
@@ -33,6 +37,37 @@ def test_every_row_of_a_table_has_as_many_cells_as_its_header():
     for block in page().split("\n\n"):
         if block.startswith("|"):
             assert len({row.count(" | ") for row in block.splitlines()}) == 1, block.splitlines()[0]
+
+
+@pytest.fixture
+def more_lines(tmp_path, monkeypatch):
+    """The checked-in lines, and lines of two folds and of the canonical split as the command writes them."""
+    data = tmp_path / "world"
+    shutil.copytree(DEMOS / "fr_en", data)
+    shutil.copytree(data / "721_5fold" / "1", data / "721_5fold" / "2")
+    file = tmp_path / "results.jsonl"
+    shutil.copy(RESULTS, file)
+    lines = list(TABLES["table2"].measure(Plan(data, file, models=["names"], seeds=[0])))
+    for line in lines[:4]:
+        append({**line, "pair": "zh_en", "split": CANONICAL}, file)
+    monkeypatch.setattr("benchmarks.results.RESULTS", file)
+    return lines
+
+
+def test_page_takes_up_folds_gains_rounds_and_reliability(more_lines):
+    assert {line["split"] for line in more_lines} == {"fold 1", "fold 2"}
+    text = page()
+    folds = text.partition("## Other datasets")[2]
+    assert "| names | 79.40 ± 0.00 |" in folds
+    gains = text.partition("### What reasoning brings")[2]
+    assert "| names-JEA | +9.11 [" in gains
+    assert {name for name in PLOTS if picture(name)} == set(PLOTS)
+
+
+def test_every_picture_can_be_drawn(more_lines, tmp_path):
+    pytest.importorskip("matplotlib")
+    write_plots(tmp_path / "plots")
+    assert {path.stem for path in (tmp_path / "plots").iterdir()} == set(PLOTS)
 
 
 def test_pictures_are_made_from_the_lines(tmp_path):

@@ -59,10 +59,9 @@ class Plan:
 
     @cached_property
     def word_vectors(self) -> str | None:
-        """A file of word vectors beside the data or one folder above."""
-        found = [
-            path for folder in (self.data, self.data.parent) for pattern in VECTOR_FILES for path in sorted(folder.glob(pattern))
-        ]
+        """A file of word vectors beside the data or up to two folders above."""
+        folders = [self.data.resolve(), *self.data.resolve().parents][:3]
+        found = [path for folder in folders for pattern in VECTOR_FILES for path in sorted(folder.glob(pattern))]
         return str(found[0]) if found else None
 
     @cached_property

@@ -100,7 +100,7 @@ def _kept(system: System, task: AlignmentTask, dataset: Dataset, keep: Path | No
     unfitted = make_model(system.model, **system.options)
     if keep is None or not hasattr(unfitted, "save"):
         return _fit(unfitted, task)
-    folder = keep / _label(system, dataset)
+    folder = keep / _label(system.model, unfitted, dataset)
     notes = folder / "bench.json"
     if notes.is_file():
         where = {name: value for name, value in system.options.items() if name in PLACES}
@@ -114,8 +114,10 @@ def _kept(system: System, task: AlignmentTask, dataset: Dataset, keep: Path | No
 
 
 def told_options(model: Any) -> dict[str, Any]:
-    """The options of a model as lines have them: without those that say where things are."""
-    return {option.name: getattr(model, option.name) for option in fields(model) if option.init and option.name not in PLACES}
+    """The options of a model as lines have them: what is done and not where; a file of word vectors by its name."""
+    told = {option.name: getattr(model, option.name) for option in fields(model) if option.init and option.name not in PLACES}
+    vectors = getattr(model, "word_vectors", None)
+    return {**told, "word_vectors": Path(vectors).name} if vectors is not None else told
 
 
 def changed(model: Any, **options: Any) -> Any:
@@ -140,9 +142,8 @@ def _fit(unfitted: Any, task: AlignmentTask) -> tuple[Any, dict[str, Any]]:
     return fitted, figures
 
 
-def _label(system: System, dataset: Dataset) -> str:
+def _label(name: str, unfitted: Any, dataset: Dataset) -> str:
     """A folder's name that says what it is of; other options give another name."""
-    told = {name: value for name, value in sorted(system.options.items()) if name not in PLACES}
-    told["words"] = system.options.get("word_vectors") is not None
-    mark = hashlib.sha256(json.dumps(told).encode()).hexdigest()[:8]
-    return f"{system.model}-{dataset.pair}-{dataset.split.replace(' ', '-')}-{system.options.get('seed', 0)}-{mark}"
+    options = told_options(unfitted)
+    mark = hashlib.sha256(json.dumps(options, sort_keys=True).encode()).hexdigest()[:8]
+    return f"{name}-{dataset.pair}-{dataset.split.replace(' ', '-')}-{options.get('seed', 0)}-{mark}"

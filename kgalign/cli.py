@@ -7,7 +7,7 @@ import json
 import logging
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from enum import StrEnum
@@ -420,6 +420,11 @@ def _numbers(option: str, text: str) -> list[int]:
     if not all(part.isdecimal() for part in parts):
         raise OptionError(f"{option} {text}: expected whole numbers with commas between them, such as 0,1,2")
     return [int(part) for part in parts]
+
+
+def _options_of(models: Iterable[str]) -> dict[str, Any]:
+    """The options of all these models."""
+    return {option: default for model in models for option, default in model_options(model).items()}
 
 
 def _parse_settings(settings: list[str] | None, known: Mapping[str, Any]) -> dict[str, Any]:

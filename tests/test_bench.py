@@ -1,16 +1,19 @@
 """Benchmarks: lines that are there are not measured again, every model takes part, mistakes are told in one line."""
 
 import json
+import math
+import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 from test_cli import kgalign
 
-from kgalign import MODELS, DataError, OptionError, make_model
+from kgalign import MODELS, DataError, KgalignError, OptionError, make_model
 from kgalign.bench import TABLES, Plan, check, planned_lines
 from kgalign.bench.plan import find_datasets
 from kgalign.bench.results import append, make_line, read_lines
+from kgalign.bench.runs import in_own_process
 from kgalign.bench.summary import summarise
 from kgalign.bench.systems import find_systems
 from kgalign.datasets import DEMOS
@@ -75,11 +78,18 @@ def test_sweeps_have_a_row_for_each_value(plan, table, systems):
     assert measured(table, replace(plan)) == []
 
 
-def test_peers_are_measured_in_both_protocols(plan):
+def test_peers_are_measured_in_both_protocols(plan, monkeypatch):
+    monkeypatch.setattr("kgalign.bench.runs.in_own_process", lambda work, *arguments: work(*arguments))  # for speed
     lines = measured("peers", plan)
     assert [line["protocol"] for line in lines] == ["closed"] * 4 + ["open"] * 4
     assert all(line["experiment"] == "names" for line in lines)
     assert measured("peers", replace(plan)) == []
+
+
+def test_a_run_in_its_own_process_answers_or_says_that_it_died():
+    assert in_own_process(math.sqrt, 4.0) == 2.0
+    with pytest.raises(KgalignError, match="a run ended before it was done"):
+        in_own_process(os._exit, 1)
 
 
 def test_a_new_model_appears_by_its_line_in_models(plan, monkeypatch):

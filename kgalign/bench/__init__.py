@@ -6,7 +6,7 @@ for line in TABLES["table2"].measure(Plan(Path("data"), Path("results.jsonl"), m
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,17 +36,17 @@ class BenchTable:
 
     measure: Callable[[Plan], Iterator[Line]]
     experiments: tuple[str, ...]
-    models: tuple[str, ...]
+    models: Collection[str]
     any_model: bool = True
 
 
 TABLES = {
-    "table2": BenchTable(table2, ("table2",), tuple(MODELS)),
+    "table2": BenchTable(table2, ("table2",), MODELS),
     "table3": BenchTable(table3, ("table3",), TABLE3_MODELS),
     "table4": BenchTable(table4, ("table4",), TABLE4_MODELS),
-    "ablation": BenchTable(ablation, ("ablation", "gm_options_dev", "gm_options", "gm_all_entities"), tuple(ABLATIONS), False),
-    "peers": BenchTable(peers, ("names", "fast"), tuple(PEERS), False),
-    "quick": BenchTable(quick, ("quick",), tuple(MODELS)),
+    "ablation": BenchTable(ablation, ("ablation", "gm_options_dev", "gm_options", "gm_all_entities"), ABLATIONS, False),
+    "peers": BenchTable(peers, ("names", "fast"), PEERS, False),
+    "quick": BenchTable(quick, ("quick",), MODELS),
 }
 
 
@@ -56,13 +56,13 @@ def check(table: str, plan: Plan) -> None:
     for model in plan.models:
         if not own.any_model and model not in own.models:
             raise OptionError(f"the table {table} has no rows of the model {model}: expected some of {', '.join(own.models)}")
+    find_datasets(plan.data, plan.pairs, plan.folds)
     for system in find_systems(plan, own.models):
         make_model(system.model, **system.options)
         make_model(system.model, **system.plain.options)
         vectors = system.options.get("word_vectors")
         if vectors is not None and not Path(vectors).is_file():
             raise DataError(f"{vectors}: no such file; expected word vectors, a GloVe or word2vec text file")
-    find_datasets(plan.data, plan.pairs, plan.folds)
 
 
 def planned_lines(table: str, plan: Plan) -> list[Line]:

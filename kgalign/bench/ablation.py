@@ -38,7 +38,7 @@ WITHOUT_NAMES = (
 
 def ablation(plan: Plan) -> Iterator[Line]:
     """The lines that are missing, one by one."""
-    for case in find_cases(plan, tuple(ABLATIONS)):
+    for case in find_cases(plan, ABLATIONS):
         yield from ABLATIONS[case.system.model](case)
 
 

@@ -27,6 +27,6 @@ PEERS: dict[str, tuple[dict[str, RunRow], ...]] = {  # by model; the experiment 
 
 def peers(plan: Plan) -> Iterator[Line]:
     """The lines that are missing, one by one."""
-    for case in find_cases(plan, tuple(PEERS)):
+    for case in find_cases(plan, PEERS):
         for rows in PEERS[case.system.model]:
             yield from measure_rows(case, case.system.model, rows)

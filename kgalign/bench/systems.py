@@ -41,7 +41,7 @@ class System:
         return replace(self, options={**self.options, **{name: value for name, value in options.items() if self.has(name)}})
 
 
-def find_systems(plan: Plan, models: tuple[str, ...] = tuple(MODELS), seed: int = 0) -> list[System]:
+def find_systems(plan: Plan, models: Iterable[str] = MODELS, seed: int = 0) -> list[System]:
     """The systems of the models that are planned, else of those given. An option has what is set for all, else what its class says for
     tables, else what the plan offers: seed, device, word vectors of the data."""
     systems = []
@@ -73,7 +73,7 @@ class Case:
         return [row for row in rows if not self.plan.is_finished(experiment, row, *where)]
 
 
-def find_cases(plan: Plan, models: tuple[str, ...] = tuple(MODELS)) -> Iterator[Case]:
+def find_cases(plan: Plan, models: Iterable[str] = MODELS) -> Iterator[Case]:
     """All that is planned, dataset by dataset."""
     for dataset in plan.datasets:
         for seed in plan.seeds:

@@ -9,7 +9,7 @@ import argparse
 import time
 
 from benchmarks.results import DATA, add
-from kgalign import coordinate, evaluate, make_decoder, make_model, read
+from kgalign import coordinate, demo, evaluate, make_decoder, make_model, read
 from kgalign.bench.decisions import ALPHA, ROUNDS
 from kgalign.bench.plan import Plan
 from kgalign.bench.results import hardware
@@ -27,8 +27,9 @@ def main() -> None:
 
 
 def measure(pair: str, device: str) -> None:
-    task, gold = read(DATA / "dbp15k" / pair)
-    fitted = make_model("gm", device=device, word_vectors=Plan(DATA).word_vectors).fit(task)
+    is_demo = pair.startswith("demo_")
+    task, gold = demo(pair.removeprefix("demo_")) if is_demo else read(DATA / "dbp15k" / pair)
+    fitted = make_model("gm", device=device, word_vectors=None if is_demo else Plan(DATA).word_vectors).fit(task)
     fitted.predict(task, task.seeds)  # warms up
     model = fitted.changed()
     scorer = model._scorer(task)

@@ -32,29 +32,6 @@ def fitted(request, task):
     return make_model(request.param, device="cpu", **SMALL[request.param]).fit(task)
 
 
-def same(one, other):
-    return one.targets.tobytes() == other.targets.tobytes() and one.scores.tobytes() == other.scores.tobytes()
-
-
-def test_a_saved_model_predicts_as_before(fitted, task, tmp_path):
-    fitted.save(tmp_path)
-    loaded = type(fitted).load(tmp_path, device="cpu")
-    before, after = (model.predict(task, task.seeds) for model in (fitted, loaded))
-    assert same(before, after)
-    assert (before.temperature, before.nobody) == (after.temperature, after.nobody)
-    assert loaded.history == fitted.history
-
-
-def test_a_seed_gives_the_same_result_twice(fitted, task):
-    again = type(fitted)(**fitted.options()).fit(task)
-    assert same(fitted.predict(task, task.seeds), again.predict(task, task.seeds))
-
-
-def test_another_seed_gives_another_result(fitted, task):
-    other = type(fitted)(**{**fitted.options(), "seed": 1}).fit(task)
-    assert not same(fitted.predict(task, task.seeds), other.predict(task, task.seeds))
-
-
 def test_known_pairs_change_the_scores_of_others(fitted, task):
     told = Alignment(np.column_stack([task.queries[:50], task.pool[:50]]))
     others = np.arange(len(task.queries)) >= 50

@@ -49,6 +49,31 @@ def test_predict_changes_nothing_and_repeats_itself(fitted, pair):
     assert first.scores.tobytes() == second.scores.tobytes()
 
 
+def test_a_saved_model_predicts_as_before(fitted, pair, tmp_path):
+    if not hasattr(fitted, "save"):
+        pytest.skip("it does not train, so there is nothing to save")
+    task, _ = pair
+    fitted.save(tmp_path)
+    loaded = type(fitted).load(tmp_path)
+    before, after = (model.predict(task, task.seeds) for model in (fitted, loaded))
+    assert before.targets.tobytes() == after.targets.tobytes()
+    assert before.scores.tobytes() == after.scores.tobytes()
+    assert (before.temperature, before.nobody) == (after.temperature, after.nobody)
+    assert loaded.history == fitted.history
+
+
+def test_the_same_seed_learns_the_same_and_another_does_not(fitted, pair):
+    if not hasattr(fitted, "save"):
+        pytest.skip("it does not train")
+    task, _ = pair
+    short = {"epochs": 1, "seed": 5} | ({"all_seeds": False} if hasattr(fitted, "all_seeds") else {})
+    first, again, other = (
+        type(fitted)(**{**fitted.options(), **short, "seed": seed}).fit(task).predict(task, task.seeds) for seed in (5, 5, 6)
+    )
+    assert first.scores.tobytes() == again.scores.tobytes()
+    assert first.scores.tobytes() != other.scores.tobytes()
+
+
 def test_names_are_not_surer_of_a_pair_for_having_been_sure(pair):
     task, gold = pair
     model = make_model("names").fit(task)

@@ -8,23 +8,22 @@ from typing import ClassVar
 import numpy as np
 import torch
 from scipy import sparse
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional
 
 from kgalign.assignment import assign
-from kgalign.data import Alignment, AlignmentTask, Floats, Ints, KnowledgeGraph
+from kgalign.data import AlignmentTask, Floats, Ints, KnowledgeGraph
 from kgalign.errors import OptionError, check_at_least
 from kgalign.models import Options, Systems
-from kgalign.models.embedding import BLOCK, EmbeddingModel, Network
+from kgalign.models.embedding import BLOCK, Network
 from kgalign.models.translation import (
     Numbering,
+    TranslationModel,
+    TranslationNetwork,
     adagrad,
     are_known,
-    number,
-    random_table,
     step,
     swapped,
-    told_by_neighbours,
     translation_error,
     triple_keys,
     unit,
@@ -32,7 +31,7 @@ from kgalign.models.translation import (
 
 
 @dataclass(frozen=True)
-class BootEA(EmbeddingModel):
+class BootEA(TranslationModel):
     """Learns vectors in which triples hold within a limit and wrong triples beyond another, and labels the likeliest pairs as it goes.
 
     Sun et al., Bootstrapping Entity Alignment with Knowledge Graph Embedding (IJCAI 2018). Seeds tie the graphs together by triples in
@@ -41,8 +40,6 @@ class BootEA(EmbeddingModel):
 
     The source of a known pair takes the vector of its target, and the neighbours of both are told so, see told_by_neighbours.
 
-    size                width of the vectors
-    batch               triples in a step
     right_limit         a triple's error is of no concern below it
     wrong_limit         nor is a wrong triple's above this
     wrong_weight        what a wrong triple counts for against a right one
@@ -54,14 +51,12 @@ class BootEA(EmbeddingModel):
     label_k             a label is among the nearest so many of its source
     label_threshold     labels are more similar than this
     neighbour_weight    what a seed that two entities both point to adds to their similarity when they are labelled
-    evidence_weight     what neighbours say of an entity counts for against its own vector; 0: nothing
     """
 
     epochs: int = 500
     look_every: int = 10
     patience: int = 10
     size: int = 200
-    batch: int = 20000
     learning_rate: float = 0.01
     right_limit: float = 0.01
     wrong_limit: float = 2.0
@@ -82,8 +77,8 @@ class BootEA(EmbeddingModel):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        whole = ("size", "batch", "negatives", "near_every", "label_every", "label_k")
-        weights = ("learning_rate", "right_limit", "wrong_limit", "wrong_weight", "neighbour_weight", "evidence_weight")
+        whole = ("negatives", "near_every", "label_every", "label_k")
+        weights = ("right_limit", "wrong_limit", "wrong_weight", "neighbour_weight")
         least = dict.fromkeys(whole, 1) | dict.fromkeys(weights, 0)
         check_at_least(**{name: (getattr(self, name), value) for name, value in least.items()})
         if not (0 < self.near <= 1 and self.label_threshold >= 0):
@@ -95,23 +90,18 @@ class BootEA(EmbeddingModel):
         return BootEANetwork(self, task, device)
 
 
-class BootEANetwork(Network):
-    """A row for each entity and relation of either graph; none is shared."""
+class BootEANetwork(TranslationNetwork):
+    """Tables of which nothing is shared."""
 
-    entities: nn.Parameter
     labels: Tensor  # (n,) the target that each source entity is labelled with, -1: none
     triples: Tensor  # (t, 3) of both graphs, with those in which one of a seed stands for the other
     keys: Tensor  # (t,) the key of each, ascending
 
     def __init__(self, options: BootEA, task: AlignmentTask, device: torch.device) -> None:
-        super().__init__()
+        super().__init__(options, task, device, share=False)
         self.options, self.seeds = options, task.seeds
         self.queries = np.setdiff1d(task.queries, task.seeds.sources)
         self.pool = np.setdiff1d(task.pool, task.seeds.targets)
-        self.numbering = number(task, share_seeds=False, share_relations=False)
-        start = torch.Generator().manual_seed(options.seed)
-        self.entities = random_table(self.numbering.entities, options.size, start)
-        self.relations = random_table(self.numbering.relations, options.size, start)
         self.register_buffer("labels", torch.full((len(task.source.entities),), -1))
         told = torch.tensor(np.concatenate([self.numbering.source_triples, self.numbering.target_triples]))
         triples = torch.cat([told, swapped(told, self._partners(task.seeds.sources, task.seeds.targets, torch.device("cpu")))])
@@ -120,7 +110,6 @@ class BootEANetwork(Network):
         self.register_buffer("keys", torch.from_numpy(keys), persistent=False)
         self.near = NearRows(self.numbering, self.triples, options.near, device)
         self.shared_neighbours = shared_neighbours(task, self.queries, self.pool)
-        self.generator = torch.Generator(device).manual_seed(options.seed)
         self.to(device)
         # Each loss has its own memory of how large its gradients are.
         self.triple_steps, self.label_steps, self.likelihood_steps = (
@@ -141,10 +130,6 @@ class BootEANetwork(Network):
             if since == 0:
                 self._raise_likelihood()
         return loss
-
-    def vectors(self, known: Alignment) -> tuple[Tensor, Tensor]:
-        weight = self.options.evidence_weight
-        return told_by_neighbours(unit(self.entities), unit(self.relations), self.numbering, known, self.seeds, weight)
 
     def _learn_triples(self) -> float:
         losses = []

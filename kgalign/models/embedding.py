@@ -175,9 +175,8 @@ class EmbeddingModel:
             seconds = time.perf_counter() - began
             history.append({"epoch": epoch + 1, "loss": loss, "dev_hits@1": hits, "seconds": round(seconds, 3)})
             left = seconds / (epoch + 1) * (self.epochs - epoch - 1)
-            log.info(
-                "epoch %d of %d: loss %.4f, development hits@1 %.4f, at most %.0f s left", epoch + 1, self.epochs, loss, hits, left
-            )
+            message = "epoch %d of %d: loss %.4f, development hits@1 %.4f, %.0f s left if it goes on to the end"
+            log.info(message, epoch + 1, self.epochs, loss, hits, left)
             if hits >= max(look["dev_hits@1"] for look in history):  # of two that are equally good the later has learnt more
                 best, best_state = epoch + 1, _copy(network)
             elif epoch + 1 - best >= self.patience * self.look_every:

@@ -10,27 +10,18 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from kgalign.data import Alignment, AlignmentTask, Floats, Ints
+from kgalign.data import AlignmentTask, Floats, Ints
 from kgalign.errors import OptionError, check_at_least
 from kgalign.models import Options, Systems
-from kgalign.models.embedding import EmbeddingModel, Network, nearest
-from kgalign.models.translation import (
-    adagrad,
-    number,
-    paired_batches,
-    random_table,
-    ranking_losses,
-    step,
-    told_by_neighbours,
-    unit,
-)
+from kgalign.models.embedding import Network, nearest
+from kgalign.models.translation import TranslationModel, TranslationNetwork, adagrad, step, unit
 
 MOST_BRANCHES = 100  # a path with more ends says nothing of the relation between its first and its last entity
 JOINED = 2**22  # rows of a join that are in memory at a time
 
 
 @dataclass(frozen=True)
-class IPTransE(EmbeddingModel):
+class IPTransE(TranslationModel):
     """Learns vectors in which head + relation is near tail, and first + second relation near the one that leads there directly.
 
     Zhu et al., Iterative Entity Alignment via Joint Knowledge Embeddings (IJCAI 2017): every so many epochs each query is compared with
@@ -39,14 +30,11 @@ class IPTransE(EmbeddingModel):
 
     The source of a known pair takes the vector of its target, and the neighbours of both are told so, see told_by_neighbours.
 
-    size                width of the vectors
     margin              how much further off than a triple, or a path, a wrong one should be
     negatives           wrong triples for each right one, the mean of which counts
     path_weight         what a path counts for against a triple; 0: no paths
     align_every         epochs between two looks for pairs that are alike
     alike               the cosine from which on a pair is alike; 1: none is
-    batch               triples of both graphs in a step
-    evidence_weight     what neighbours say of an entity counts for against its own vector; 0: nothing
     """
 
     epochs: int = 300
@@ -56,9 +44,7 @@ class IPTransE(EmbeddingModel):
     path_weight: float = 0.1
     align_every: int = 10
     alike: float = 0.7
-    batch: int = 20000
     learning_rate: float = 0.05
-    evidence_weight: float = 2.0
 
     name: ClassVar[str] = "iptranse"
     systems: ClassVar[Systems] = {"IPTransE": {}}
@@ -66,9 +52,8 @@ class IPTransE(EmbeddingModel):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        least = dict.fromkeys(("size", "negatives", "align_every", "batch"), 1)
-        least |= dict.fromkeys(("margin", "path_weight", "learning_rate", "evidence_weight"), 0)
-        check_at_least(**{name: (getattr(self, name), value) for name, value in least.items()})
+        check_at_least(negatives=(self.negatives, 1), align_every=(self.align_every, 1))
+        check_at_least(margin=(self.margin, 0), path_weight=(self.path_weight, 0))
         if not 0 < self.alike <= 1:
             raise OptionError(f"alike={self.alike}: expected a cosine above 0, 1 at most")
 
@@ -76,61 +61,36 @@ class IPTransE(EmbeddingModel):
         return IPTransENetwork(self, task, device)
 
 
-class IPTransENetwork(Network):
-    """A row for each entity and relation; the two of a seed have one, and so have relations of the same name."""
+class IPTransENetwork(TranslationNetwork):
+    """Tables in which the two of a seed share a row, and so do relations of one name."""
 
     def __init__(self, options: IPTransE, task: AlignmentTask, device: torch.device) -> None:
-        super().__init__()
-        self.options, self.known_seeds = options, task.seeds
-        self.numbering = numbering = number(task, share_seeds=True, share_relations=True)
-        start = torch.Generator().manual_seed(options.seed)
-        self.entities = random_table(numbering.entities, options.size, start)
-        self.relations = random_table(numbering.relations, options.size, start)
-        sides = numbering.source_triples, numbering.target_triples
-        paths = [find_paths(triples) for triples in sides]
-        self.triples = [torch.tensor(triples, device=device) for triples in sides]
-        self.offered = [torch.tensor(rows, device=device) for rows in (numbering.source, numbering.target)]
-        self.asked = torch.tensor(numbering.source[task.queries], device=device)
-        self.pool = torch.tensor(numbering.target[task.pool], device=device)
+        super().__init__(options, task, device, share=True)
+        self.options = options
+        paths = [find_paths(triples) for triples in (self.numbering.source_triples, self.numbering.target_triples)]
+        self.asked = torch.tensor(self.numbering.source[task.queries], device=device)
+        self.pool = torch.tensor(self.numbering.target[task.pool], device=device)
         self.paths = [torch.tensor(relations, device=device) for relations, _ in paths]  # (p, 3) each
         self.path_weights = [torch.tensor(1 / branches, dtype=torch.float32, device=device) for _, branches in paths]  # (p,) each
-        nothing = [triples[:0] for triples in self.triples]
+        self.path_relations = [triples[:, 1].unique() for triples in self.sides]
+        nothing = [triples[:0] for triples in self.sides]
         self.lent = nothing, [self.path_weights[0][:0]] * 2  # triples of either graph, and their weights
-        self.path_relations = [triples[:, 1].unique() for triples in self.triples]
-        self.generator = torch.Generator(device).manual_seed(options.seed)
         self.to(device)
         self.optimizer = adagrad(self.parameters(), options.learning_rate)
         self.lent_optimizer = adagrad(self.parameters(), options.learning_rate)
 
     def run_epoch(self, epoch: int) -> float:
         losses = []
-        batches = list(paired_batches(self.triples[0], self.triples[1], self.options.batch, self.generator))
+        batches = self.batches()
         for sides in batches:
-            entities, relations = unit(self.entities), unit(self.relations)
-            loss = self._margin_losses(entities, relations, *sides).sum()
+            loss = self.apart(sides, self.options.margin, self.options.negatives).sum()
             if self.options.path_weight:
-                loss = loss + self.options.path_weight * self._path_loss(relations, len(batches))
+                loss = loss + self.options.path_weight * self._path_loss(unit(self.relations), len(batches))
             losses.append(step(self.optimizer, loss))
         if (epoch + 1) % self.options.align_every == 0 and self.options.alike < 1:
             self.lent = self._lend()
         self._learn_lent_triples()
-        return float(torch.stack(losses).sum()) / sum(map(len, self.triples))
-
-    def vectors(self, known: Alignment) -> tuple[Tensor, Tensor]:
-        weight = self.options.evidence_weight
-        return told_by_neighbours(unit(self.entities), unit(self.relations), self.numbering, known, self.known_seeds, weight)
-
-    def _margin_losses(self, entities: Tensor, relations: Tensor, *sides: Tensor) -> Tensor:
-        options = self.options
-        return ranking_losses(
-            entities,
-            relations,
-            sides,
-            self.offered,
-            margin=options.margin,
-            negatives=options.negatives,
-            generator=self.generator,
-        )
+        return self.mean(losses)
 
     def _path_loss(self, relations: Tensor, steps: int) -> Tensor:
         """The same of a share of the paths, drawn at random, with wrong relations in place of the direct one; few branches count more."""
@@ -155,7 +115,7 @@ class IPTransENetwork(Network):
         for chosen in zip(*(rows.tensor_split(steps) for rows in order if steps), strict=True):
             batch = [side[rows] for side, rows in zip(sides, chosen, strict=True)]
             sure = torch.cat([weight[rows] for weight, rows in zip(weights, chosen, strict=True)])
-            losses = self._margin_losses(unit(self.entities), unit(self.relations), *batch)
+            losses = self.apart(batch, self.options.margin, self.options.negatives)
             step(self.lent_optimizer, (sure * losses).sum())
 
     def _lend(self) -> tuple[list[Tensor], list[Tensor]]:
@@ -172,7 +132,7 @@ class IPTransENetwork(Network):
         kept = cosine > self.options.alike
         source, target, cosine = source[kept], target[kept], cosine[kept]
         lent = []
-        for own, other, triples in ((source, target, self.triples[0]), (target, source, self.triples[1])):
+        for own, other, triples in ((source, target, self.sides[0]), (target, source, self.sides[1])):
             partner = torch.full_like(entities[:, 0], -1, dtype=torch.long).index_copy(0, own, other)
             sure = torch.zeros_like(entities[:, 0]).index_copy(0, own, cosine)
             lent.append(replaced(triples, partner, sure))

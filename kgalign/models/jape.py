@@ -15,17 +15,8 @@ from torch.nn import functional
 from kgalign.data import Alignment, AlignmentTask, Floats, Ints, KnowledgeGraph
 from kgalign.errors import check_at_least
 from kgalign.models import Options, Systems
-from kgalign.models.embedding import EmbeddingModel, Network, nearest
-from kgalign.models.translation import (
-    adagrad,
-    number,
-    paired_batches,
-    random_table,
-    ranking_losses,
-    step,
-    told_by_neighbours,
-    unit,
-)
+from kgalign.models.embedding import Network, nearest
+from kgalign.models.translation import TranslationModel, TranslationNetwork, adagrad, paired_batches, step, unit
 from kgalign.readers.names import local_name
 
 SEED_PAIRS = 10  # how often a pair of attributes counts that the two of a seed have, against one that an entity has
@@ -33,7 +24,7 @@ BOOST = 100.0  # what a pair's similarity is multiplied by for each seed that po
 
 
 @dataclass(frozen=True)
-class JAPE(EmbeddingModel):
+class JAPE(TranslationModel):
     """Learns vectors in which head + relation is near tail, and in turn draws each entity to those it resembles by attributes.
 
     Sun et al., Cross-lingual Entity Alignment via Joint Attribute-Preserving Embedding (ISWC 2017). The two of a seed have one vector, and
@@ -43,8 +34,6 @@ class JAPE(EmbeddingModel):
 
     The source of a known pair takes the vector of its target, and the neighbours of both are told so, see told_by_neighbours.
 
-    size                width of the vectors
-    batch               triples of both graphs in a step
     margin              how much further off than a triple a wrong one should be
     negatives           wrong triples for each right one, the mean of which counts
     attribute_size      width of the attributes' vectors
@@ -53,12 +42,9 @@ class JAPE(EmbeddingModel):
     similar_k           each entity resembles so many at most
     similar_weight      what resemblance across the graphs counts for against a triple
     within_weight       what that within a graph counts for against that across
-    evidence_weight     what neighbours say of an entity counts for against its own vector; 0: nothing
     """
 
     epochs: int = 300
-    look_every: int = 10
-    patience: int = 10
     size: int = 150
     batch: int = 10000
     learning_rate: float = 0.05
@@ -78,38 +64,21 @@ class JAPE(EmbeddingModel):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        whole = dict.fromkeys(("size", "batch", "negatives", "attribute_size", "similar_k"), 1)
-        weights = (
-            "learning_rate",
-            "margin",
-            "similar",
-            "similar_across",
-            "similar_weight",
-            "within_weight",
-            "evidence_weight",
-        )
-        least = whole | dict.fromkeys(weights, 0)
+        least = dict.fromkeys(("negatives", "attribute_size", "similar_k"), 1)
+        least |= dict.fromkeys(("margin", "similar", "similar_across", "similar_weight", "within_weight"), 0)
         check_at_least(**{name: (getattr(self, name), value) for name, value in least.items()})
 
     def build(self, task: AlignmentTask, device: torch.device) -> Network:
         return JAPENetwork(self, task, device)
 
 
-class JAPENetwork(Network):
-    """A row for each entity and relation; seeds share theirs, and so do relations of one name."""
+class JAPENetwork(TranslationNetwork):
+    """Tables in which the two of a seed share a row, and so do relations of one name."""
 
     def __init__(self, options: JAPE, task: AlignmentTask, device: torch.device) -> None:
-        super().__init__()
-        self.options, self.task = options, task
-        self.numbering = number(task, share_seeds=True, share_relations=True)
-        start = torch.Generator().manual_seed(options.seed)
-        self.entities = random_table(self.numbering.entities, options.size, start)
-        self.relations = random_table(self.numbering.relations, options.size, start)
-        self.source_triples = torch.tensor(self.numbering.source_triples, device=device)
-        self.target_triples = torch.tensor(self.numbering.target_triples, device=device)
-        self.rows = [torch.tensor(rows, device=device) for rows in (self.numbering.source, self.numbering.target)]
+        super().__init__(options, task, device, share=True)
+        self.options = options
         self.resemblances: list[Tensor] = []  # across, within the source graph, within the target graph; made when they are needed
-        self.generator = torch.Generator(device).manual_seed(options.seed)
         self.to(device)
         # Each loss has its own memory of how large its gradients are.
         self.triple_steps, self.similar_steps = (adagrad(self.parameters(), options.learning_rate) for _ in range(2))
@@ -117,31 +86,21 @@ class JAPENetwork(Network):
     def run_epoch(self, epoch: int) -> float:
         return self._learn_resemblances() if epoch % 2 else self._learn_triples()
 
-    def vectors(self, known: Alignment) -> tuple[Tensor, Tensor]:
-        weight = self.options.evidence_weight
-        return told_by_neighbours(unit(self.entities), unit(self.relations), self.numbering, known, self.task.seeds, weight)
-
     def _learn_triples(self) -> float:
-        losses = []
-        for sides in paired_batches(self.source_triples, self.target_triples, self.options.batch, self.generator):
-            apart = ranking_losses(
-                unit(self.entities),
-                unit(self.relations),
-                sides,
-                self.rows,
-                margin=self.options.margin,
-                negatives=self.options.negatives,
-                generator=self.generator,
-            )
-            losses.append(step(self.triple_steps, apart.sum()))
-        return float(torch.stack(losses).sum()) / max(1, len(self.source_triples) + len(self.target_triples))
+        options = self.options
+        return self.mean(
+            [
+                step(self.triple_steps, self.apart(sides, options.margin, options.negatives).sum())
+                for sides in paired_batches(self.sides[0], self.sides[1], options.batch, self.generator)
+            ]
+        )
 
     def _learn_resemblances(self) -> float:
         if not self.resemblances:
             self.resemblances = [_sparse_tensor(matrix, self.entities.device) for matrix in self._find_resemblances()]
         across, within_source, within_target = self.resemblances
         table = unit(self.entities)
-        source, target = (functional.embedding(rows, table) for rows in self.rows)
+        source, target = (functional.embedding(rows, table) for rows in self.offered)
         within = _unlike(source, within_source, source) + _unlike(target, within_target, target)
         loss = self.options.similar_weight * (_unlike(source, across, target) + self.options.within_weight * within)
         return float(step(self.similar_steps, loss)) / max(1, len(table))

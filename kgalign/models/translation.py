@@ -11,7 +11,73 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from kgalign.data import Alignment, AlignmentTask, Ints
+from kgalign.errors import check_at_least
+from kgalign.models.embedding import EmbeddingModel, Network
 from kgalign.readers.names import local_name
+
+
+@dataclass(frozen=True)
+class TranslationModel(EmbeddingModel):
+    """The options that every translation model has.
+
+    size                width of the vectors
+    batch               triples of both graphs in a step
+    evidence_weight     what neighbours say of an entity counts for against its own vector, see told_by_neighbours; 0: nothing
+    """
+
+    size: int = 75
+    batch: int = 20000
+    learning_rate: float = 0.1
+    evidence_weight: float = 2.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_at_least(size=(self.size, 1), batch=(self.batch, 1))
+        check_at_least(learning_rate=(self.learning_rate, 0), evidence_weight=(self.evidence_weight, 0))
+
+
+class TranslationNetwork(Network):
+    """A row for each entity and relation of either graph; where they are shared, seeds have one, and so have relations of one name."""
+
+    def __init__(self, options: TranslationModel, task: AlignmentTask, device: torch.device, *, share: bool) -> None:
+        super().__init__()
+        self.task, self.evidence_weight, self.batch = task, options.evidence_weight, options.batch
+        self.numbering = number(task, share_seeds=share, share_relations=share)
+        start = torch.Generator().manual_seed(options.seed)
+        self.entities = random_table(self.numbering.entities, options.size, start)
+        self.relations = random_table(self.numbering.relations, options.size, start)
+        self.sides = [torch.tensor(side, device=device) for side in (self.numbering.source_triples, self.numbering.target_triples)]
+        self.offered = [torch.tensor(rows, device=device) for rows in (self.numbering.source, self.numbering.target)]
+        self.generator = torch.Generator(device).manual_seed(options.seed)
+        self.start = start  # draws what a model has beside the tables
+
+    def vectors(self, known: Alignment) -> tuple[Tensor, Tensor]:
+        return self.told(unit(self.entities), unit(self.relations), known)
+
+    def told(self, entities: Tensor, relations: Tensor, known: Alignment) -> tuple[Tensor, Tensor]:
+        """Vectors of all source and target entities out of tables with unit rows, in the light of the known pairs."""
+        return told_by_neighbours(entities, relations, self.numbering, known, self.task.seeds, self.evidence_weight)
+
+    def batches(self) -> list[tuple[Tensor, Tensor]]:
+        """The triples of both graphs in random batches."""
+        return list(paired_batches(self.sides[0], self.sides[1], self.batch, self.generator))
+
+    def seed_rows(self) -> Tensor:
+        """(s, 2) the rows of the two entities of each seed."""
+        seeds = self.task.seeds
+        rows = np.column_stack([self.numbering.source[seeds.sources], self.numbering.target[seeds.targets]])
+        return torch.tensor(rows, device=self.generator.device)
+
+    def apart(self, sides: Sequence[Tensor], margin: float, negatives: int) -> Tensor:
+        """(b,) how far each triple is from being nearer than wrong ones by the margin, see ranking_losses."""
+        entities, relations = unit(self.entities), unit(self.relations)
+        return ranking_losses(
+            entities, relations, sides, self.offered, margin=margin, negatives=negatives, generator=self.generator
+        )
+
+    def mean(self, losses: Sequence[Tensor]) -> float:
+        """The loss of an epoch, for each triple of both graphs."""
+        return float(torch.stack(list(losses)).sum()) / max(1, sum(map(len, self.sides)))
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from benchmarks.markdown import NAMES_OF_PAIRS, by_system, cells_by_pair, mean, name_of, percent, table
+from benchmarks.markdown import NAMES_OF_PAIRS, by_system, cells_by_pair, mean, name_of, percent, seeds_text, table
 from benchmarks.plots import picture
 from benchmarks.results import lines
 from kgalign.bench.paper import PAIRS, TABLE2
+from kgalign.bench.summary import mean_and_spread
 
 
 def fast() -> str:
@@ -42,17 +43,18 @@ def fast_open() -> str:
     """What "no match" is worth when most of what is on offer is wrong."""
     return (
         "The same in the open protocol; precision counts the pairs that touch a gold entity. *Plain threshold*: each source takes its best "
-        f"candidate if that is more probable than 0.5, whoever else has taken it. Seed 0.\n\n{_open_table('fast')}\n"
+        f"candidate if that is more probable than 0.5, whoever else has taken it. {_open_table('fast')}\n"
     )
 
 
 def ablation() -> str:
     """What each part of the default brings."""
+    found = lines("ablation")
     text = (
-        "### What each part brings\n\nClosed, hits@1 in percent, seed 0. The first rows add one thing after another; *+ doubtful pairs* feeds "
+        f"### What each part brings\n\nClosed, hits@1 in percent. {seeds_text(found)} The first rows add one thing after another; *+ doubtful pairs* feeds "
         "back all that may be right with its probability, not only what is easy; the others take one thing out of the whole.\n"
     )
-    rows = [[system, *cells_by_pair(chosen)] for system, chosen in by_system(lines("ablation")).items()]
+    rows = [[system, *cells_by_pair(chosen)] for system, chosen in by_system(found).items()]
     return f"{text}\n{table(('', *NAMES_OF_PAIRS), rows)}\n"
 
 
@@ -98,7 +100,7 @@ def names_closed() -> str:
 
 
 def names_open() -> str:
-    return f"The same in the open protocol.\n\n{_open_table('names')}\n"
+    return f"The same in the open protocol. {_open_table('names')}\n"
 
 
 def solvers() -> str:
@@ -119,16 +121,18 @@ def solvers() -> str:
 
 
 def _open_table(experiment: str) -> str:
-    found = [line for line in lines(experiment) if line["protocol"] == "open" and line["seed"] == 0]
+    """Figures of the open protocol, and which seeds they are of."""
+    found = [line for line in lines(experiment) if line["protocol"] == "open"]
     rows = [
         [
-            line["system"],
-            name_of(line["pair"]),
-            *(percent(line["metrics"][name]) for name in ("hits@1", "precision", "recall", "f1")),
+            system,
+            name_of(pair),
+            *(mean_and_spread([line["metrics"][name] for line in chosen]) for name in ("hits@1", "precision", "recall", "f1")),
         ]
-        for line in sorted(found, key=lambda line: PAIRS.index(line["pair"]))
+        for pair in PAIRS
+        for system, chosen in by_system([line for line in found if line["pair"] == pair]).items()
     ]
-    return table(("", "pair", "hits@1", "precision", "recall", "F1"), rows)
+    return f"{seeds_text(found)}\n\n{table(('', 'pair', 'hits@1', 'precision', 'recall', 'F1'), rows)}"
 
 
 def _solved(line: dict[str, Any] | None) -> str:

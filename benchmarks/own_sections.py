@@ -51,8 +51,8 @@ def ablation() -> str:
     """What each part of the default brings."""
     found = lines("ablation")
     text = (
-        f"### What each part brings\n\nClosed, hits@1 in percent. {seeds_text(found)} The first rows add one thing after another; *+ doubtful pairs* feeds "
-        "back all that may be right with its probability, not only what is easy; the others take one thing out of the whole.\n"
+        f"### What each part brings\n\nClosed, hits@1 in percent. {seeds_text(found)} The first rows add one thing after another; *+ doubtful "
+        "pairs* feeds back all that may be right with its probability, not only what is easy; the others take one thing out of the whole.\n"
     )
     rows = [[system, *cells_by_pair(chosen)] for system, chosen in by_system(found).items()]
     return f"{text}\n{table(('', *NAMES_OF_PAIRS), rows)}\n"

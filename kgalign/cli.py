@@ -326,7 +326,8 @@ def bench(
             measured.append(line)
             hits = line["metrics"]["hits@1"]
             console.print(f"{line['system']}, {line['pair']}, seed {line['seed']}: hits@1 {hits:.4f}, {line['seconds']:.1f} s")
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, SystemError) as error:
+        _check_interrupted(error)
         kept = f"what was measured is in {plan.results}: the same command goes on from there" if plan.results else "nothing is kept"
         sys.exit(_fail(f"interrupted; {kept}", INTERRUPTED))
     lines = planned_lines(table, plan) if plan.results else measured
@@ -335,7 +336,8 @@ def bench(
         _print_json(lines)
         return
     header, rows = summarise(lines)
-    shown = Table(*header, title=f"{table}: hits@1 in percent")
+    beside = ", in parentheses the paper's and the difference" if table == "table2" else ""
+    shown = Table(*header, title=f"{table}: hits@1 in percent{beside}")
     for row in rows:
         shown.add_row(*row)
     Console(highlight=False).print(shown)
@@ -362,11 +364,16 @@ def main() -> None:
         status = _fail(error.format_message())
     except (KeyboardInterrupt, typer.Abort):
         status = _fail("interrupted; nothing was written", INTERRUPTED)
-    except SystemError as error:  # what compiled code makes of an interruption
-        if "exception set" not in str(error):
-            raise
+    except SystemError as error:
+        _check_interrupted(error)
         status = _fail("interrupted; nothing was written", INTERRUPTED)
     sys.exit(status if isinstance(status, int) else 0)
+
+
+def _check_interrupted(error: BaseException) -> None:
+    """Lets all pass on but interruptions, and what compiled code makes of them."""
+    if isinstance(error, SystemError) and "exception set" not in str(error):
+        raise error
 
 
 def _fail(message: str, status: int = 2) -> int:

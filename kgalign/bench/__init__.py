@@ -69,8 +69,9 @@ def planned_lines(table: str, plan: Plan) -> list[Line]:
     """The lines of a table in the file that are of the plan's pairs, seeds and models."""
     pairs = {dataset.pair for dataset in plan.datasets}
     found = [line for name in TABLES[table].experiments for line in read_lines(plan.results, name)] if plan.results else []
-    return [
-        line
-        for line in found
-        if line["pair"] in pairs and line["seed"] in plan.seeds and (not plan.models or line["options"].get("model") in plan.models)
-    ]
+    return [line for line in found if line["pair"] in pairs and line["seed"] in plan.seeds and _is_of(line, plan.models)]
+
+
+def _is_of(line: Line, models: Collection[str]) -> bool:
+    """Whether a line is of one of the models; any will do where none is named."""
+    return not models or line["options"].get("model", line["experiment"]) in models

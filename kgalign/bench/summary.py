@@ -10,8 +10,10 @@ from kgalign.bench.results import CANONICAL, DEVELOPMENT, Line
 
 
 def summarise(lines: Sequence[Line]) -> tuple[list[str], list[list[str]]]:
-    """Header and rows, one for each system; hits@1 in percent for each pair, beside it what the paper prints and the difference."""
-    pairs = list(dict.fromkeys(line["pair"] for line in lines))
+    """Header and rows, one for each system; hits@1 in percent for each pair, in parentheses what the paper prints and the difference."""
+    there = {line["pair"] for line in lines}
+    pairs = [*(pair for pair in paper.PAIRS if pair in there), *sorted(there.difference(paper.PAIRS))]
+    has_gains = any("gain" in line["metrics"] for line in lines)
     kinds = list(dict.fromkeys(_kind(line) for line in lines))
     several = len({asked for _, asked, _ in kinds}) > 1
     rows = []
@@ -20,8 +22,9 @@ def summarise(lines: Sequence[Line]) -> tuple[list[str], list[list[str]]]:
         chosen = [line for line in lines if _kind(line) == kind]
         cells = [_cell([line for line in chosen if line["pair"] == pair], pair) for pair in pairs]
         name = f"{system}, {asked}" if several else system
-        rows.append([name, *cells, gain_text(chosen), f"{_mean(line['seconds'] for line in chosen):.1f}"])
-    return ["", *pairs, "gain by reasoning", "seconds"], rows
+        gain = [gain_text(chosen)] if has_gains else []
+        rows.append([name, *cells, *gain, f"{_mean(line['seconds'] for line in chosen):.1f}"])
+    return ["", *pairs, *(["gain by reasoning"] if has_gains else []), "seconds"], rows
 
 
 def mean_and_spread(values: Sequence[float]) -> str:
@@ -52,7 +55,7 @@ def _cell(lines: Sequence[Line], pair: str) -> str:
     theirs = (
         paper.printed(lines[0]["system"], pair) if (lines[0]["experiment"], lines[0]["split"]) == ("table2", CANONICAL) else None
     )
-    beside = f" (paper {theirs:.2f}, {100 * _mean(hits) - theirs:+.2f})" if theirs is not None else ""
+    beside = f" ({theirs:.2f}, {100 * _mean(hits) - theirs:+.2f})" if theirs is not None else ""
     return mean_and_spread(hits) + beside
 
 

@@ -1,6 +1,7 @@
 # The two commands of the README are `make demo` and `make test`; each sets up what it needs in .venv, once.
 PYTHON ?= python3
 RUN := .venv/bin/
+DATA ?= $(or $(KGALIGN_DATA),../shared/data)
 
 .PHONY: demo test check bench clean
 demo: .venv/core
@@ -16,12 +17,14 @@ check: .venv/installed
 
 bench: .venv/benchmarks
 	$(RUN)python -m benchmarks.solvers
-	$(RUN)python -m benchmarks.table3
-	$(RUN)python -m benchmarks.name_rows
-	$(RUN)python -m benchmarks.fast_rows
+	$(RUN)kgalign bench peers --data $(DATA)
+	$(RUN)kgalign bench table3 --data $(DATA) --seeds 0
+	$(RUN)kgalign bench ablation --data $(DATA) --seeds 0
 	$(RUN)python -m benchmarks.scale
 	$(RUN)python -m benchmarks.reading
-	$(RUN)python -m benchmarks.gm_rows
+	$(RUN)kgalign bench table2 --data $(DATA)
+	$(RUN)kgalign bench table4 --data $(DATA) --seeds 0
+	$(RUN)python -m benchmarks.gm_speed
 	$(RUN)python -m benchmarks.pages
 
 INSTALL := $(RUN)pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable

@@ -13,8 +13,9 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.generated import generate
-from benchmarks.results import DATA, PAIRS
+from benchmarks.results import DATA
 from kgalign import Alignment, AlignmentTask, KnowledgeGraph, read
+from kgalign.bench.paper import PAIRS
 from kgalign.data import Ints
 
 Figures = dict[str, Sequence[str]]  # one text for both sides, or one for each

@@ -1,87 +1,31 @@
-"""One line a measured run in results.jsonl; the tables in the docs are made from it."""
+"""The file of results that is checked in, and where the data are."""
 
 from __future__ import annotations
 
-import json
 import os
-import platform
-import subprocess
 from pathlib import Path
 from typing import Any
 
-from kgalign.align import peak_mb
+from kgalign.bench.results import CANONICAL, DEVELOPMENT, Line, append, make_line, read_lines
 
 ROOT = Path(__file__).parents[1]
 RESULTS = Path(__file__).parent / "results.jsonl"
 DATA = Path(os.environ.get("KGALIGN_DATA", ROOT.parent / "shared" / "data"))
-PAIRS = ("zh_en", "ja_en", "fr_en")
+SPLITS = (CANONICAL, DEVELOPMENT, "generated 30 %")
 
 
-def append(
-    experiment: str,
-    system: str,
-    pair: str,
-    metrics: dict[str, Any],
-    *,
-    seconds: float,
-    options: dict[str, Any],
-    protocol: str = "closed",
-    split: str = "canonical 30 %",
-    seed: int = 0,
-    machine: str | None = None,
-    file: Path | None = None,
-) -> None:
-    """Adds a line, with the commit and the machine it was measured on, to results.jsonl or to another file."""
-    line = {
-        "experiment": experiment,
-        "system": system,
-        "pair": pair,
-        "seed": seed,
-        "protocol": protocol,
-        "split": split,
-        "metrics": {name: round(value, 6) if isinstance(value, float) else value for name, value in metrics.items()},
-        "seconds": round(seconds, 3),
-        "peak_mb": metrics.get("peak_mb", peak_mb()),  # of the process that did the work, where it was another one
-        "hardware": machine or hardware(),
-        "commit": commit(),
-        "options": options,
-    }
-    with (file or RESULTS).open("a", encoding="utf-8") as lines:
-        lines.write(json.dumps(line, ensure_ascii=False) + "\n")
-    print(experiment, system, pair, line["metrics"], f"{seconds:.2f} s", flush=True)
+def add(experiment: str, system: str, pair: str, metrics: dict[str, Any], **about: Any) -> None:
+    """Adds a line to the file, and shows it."""
+    line = make_line(experiment, system, pair, metrics, peak=metrics.get("peak_mb"), **about)  # where another process did the work
+    append(line, RESULTS)
+    print(experiment, system, pair, line["metrics"], f"{line['seconds']:.2f} s", flush=True)
 
 
-def lines(experiment: str) -> list[dict[str, Any]]:
-    """The lines of an experiment; of two for the same thing, the later one."""
-    latest = {}
-    for text in RESULTS.read_text("utf-8").splitlines():
-        line = json.loads(text)
-        if line["experiment"] == experiment:
-            latest[line["system"], line["pair"], line["seed"], line["protocol"]] = line
-    return list(latest.values())
+def lines(experiment: str) -> list[Line]:
+    """The lines of an experiment on DBP15K and generated graphs; of two for the same run, the later one."""
+    return [line for line in read_lines(RESULTS, experiment) if line["split"] in SPLITS]
 
 
-def commit() -> str:
-    """The commit that the code is at; `-dirty` is added where code was changed since. KGALIGN_COMMIT tells it where git cannot."""
-    if "KGALIGN_COMMIT" in os.environ:
-        return os.environ["KGALIGN_COMMIT"]
-    found = _git("rev-parse", "--short=12", "HEAD")
-    return found + ("-dirty" if _git("status", "--porcelain", "--", "kgalign", "benchmarks/*.py") else "")
-
-
-def hardware() -> str:
-    cpu = next(
-        (line.split(":")[1].strip() for line in _lines_of("/proc/cpuinfo") if line.startswith("model name")), platform.processor()
-    )
-    return f"{os.cpu_count()} cores, {cpu or platform.machine()}"
-
-
-def _git(*arguments: str) -> str:
-    try:
-        return subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True).stdout.strip()
-    except FileNotFoundError:
-        return ""
-
-
-def _lines_of(path: str) -> list[str]:
-    return Path(path).read_text().splitlines() if Path(path).exists() else []
+def lines_by_folder(experiment: str) -> list[Line]:
+    """The lines of an experiment on other datasets, with folds or without."""
+    return [line for line in read_lines(RESULTS, experiment) if line["split"] not in SPLITS]

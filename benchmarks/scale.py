@@ -12,7 +12,7 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from benchmarks.generated import generate
-from benchmarks.results import append
+from benchmarks.results import add
 from kgalign import demo
 from kgalign.align import align, peak_mb
 
@@ -28,7 +28,7 @@ def main() -> None:
     given = parser.parse_args()
     for size in given.sizes:
         answer = measured(size, given.seed, given.limit)
-        append(
+        add(
             "scale",
             "fast",
             f"generated {label(size)}",

@@ -19,7 +19,7 @@ from scipy import sparse
 from scipy.optimize import linear_sum_assignment
 from scipy.sparse.csgraph import min_weight_full_bipartite_matching
 
-from benchmarks.results import DATA, append
+from benchmarks.results import DATA, add
 from kgalign import Candidates, make_model, read
 from kgalign.assignment import assign
 from kgalign.decode import joint
@@ -126,7 +126,7 @@ def main() -> None:
             optimum = total if solver == "kgalign" else optimum
             apart = abs(total - optimum) / abs(optimum) if total is not None and optimum else None
             metrics = {"objective": total, "apart": apart, "solved": total is not None, "peak_mb": peak}
-            append("solvers", solver, name, metrics, seconds=seconds, options={"unmatched": UNMATCHED, "limit": LIMIT_SECONDS})
+            add("solvers", solver, name, metrics, seconds=seconds, options={"unmatched": UNMATCHED, "limit": LIMIT_SECONDS})
 
 
 def measured(solver: str, instance: Instance) -> tuple[float | None, float, int]:

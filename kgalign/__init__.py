@@ -8,7 +8,7 @@ from kgalign.data import Alignment, AlignmentTask, Attributes, Candidates, Knowl
 from kgalign.datasets import demo
 from kgalign.decode import DECODERS, make_decoder
 from kgalign.errors import DataError, KgalignError, OptionError
-from kgalign.evaluate import evaluate
+from kgalign.evaluate import compare, evaluate
 from kgalign.explain import Explanation, explain
 from kgalign.models import MODELS, Model, make_model
 from kgalign.readers import read, read_graph
@@ -22,6 +22,7 @@ __all__ = [
     "coordinate",
     "make_decoder",
     "evaluate",
+    "compare",
     "write",
     "align",
     "write_run",

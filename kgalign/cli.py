@@ -7,7 +7,7 @@ import json
 import logging
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from enum import StrEnum
@@ -21,9 +21,11 @@ from rich.table import Table
 
 from kgalign import __version__
 from kgalign.align import Run, align, check_storable, sort_options
+from kgalign.bench import TABLES, Plan, check, planned_lines
+from kgalign.bench.summary import summarise
 from kgalign.coordinate import Round, check_options
 from kgalign.data import Alignment, AlignmentTask, KnowledgeGraph
-from kgalign.datasets import PAIRS
+from kgalign.datasets import DEMOS, PAIRS
 from kgalign.datasets import demo as read_demo
 from kgalign.datasets.download import LIGHTEA, download_dbp15k
 from kgalign.decode import ALIASES, DECODERS, decoder_options, make_decoder
@@ -353,6 +355,74 @@ def download(
     console.print(f"done: {folder}. Try: kgalign align {folder}/fr_en")
 
 
+@app.command()
+def bench(
+    table: Annotated[str, typer.Argument(help=f"one of {', '.join(TABLES)}")],
+    data: Annotated[Path | None, typer.Option(help="a dataset folder, or a folder of them; quick has its own")] = None,
+    models: Annotated[str, typer.Option(help="some of the models, comma between them; all that the table has")] = "",
+    pairs: Annotated[str, typer.Option(help="some of the datasets in DATA, comma between them")] = "",
+    folds: Annotated[str, typer.Option(help="some of the folds of OpenEA folders, comma between them")] = "",
+    seeds: Annotated[str | None, typer.Option(help="comma between them; 0,1,2, for quick 0")] = None,
+    device: Annotated[str, typer.Option(help="auto, cpu, cuda")] = "auto",
+    results: Annotated[
+        Path | None, typer.Option(help="file that lines are added to; benchmarks/results.jsonl, for quick none")
+    ] = None,
+    again: Annotated[bool, typer.Option("--again", help="measure also what has its line")] = False,
+    refit: Annotated[bool, typer.Option("--refit", help="add rows in which easy pairs become seeds of a new training")] = False,
+    development: Annotated[bool, typer.Option("--development", help="ask links held out of the seeds, not test links")] = False,
+    settings: Settings = None,
+    label: Annotated[str, typer.Option(help="is added to the names of systems, for rows with other settings")] = "",
+    keep: Annotated[Path | None, typer.Option(help="folder for trained models; those that are there are used")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Make one of the paper's tables, ours beside it. What has its line in the file of results is not measured again."""
+    if table not in TABLES:
+        raise OptionError(f"unknown table {table!r}: expected one of {', '.join(TABLES)}")
+    if data is None and table != "quick":
+        raise OptionError("--data: expected a folder with datasets, for instance dbp15k (kgalign download dbp15k)")
+    chosen = tuple(_parts(models))
+    plan = Plan(
+        data=data or DEMOS / "fr_en",
+        results=results or (None if table == "quick" else Path("benchmarks/results.jsonl")),
+        models=chosen,
+        pairs=_parts(pairs),
+        folds=_numbers("--folds", folds),
+        seeds=_numbers("--seeds", seeds if seeds is not None else "0" if table == "quick" else "0,1,2"),
+        device=device,
+        again=again,
+        refit=refit,
+        development=development,
+        settings=_parse_settings(
+            settings, {k: v for name in chosen or TABLES[table].models for k, v in model_options(name).items()}
+        ),
+        label=label,
+        keep=keep,
+    )
+    check(table, plan)
+    console.print(f"word vectors: {plan.word_vectors or f'none, for there is no glove*.txt or glove*.txt.gz in {plan.data}'}")
+    measured = []
+    try:
+        for line in TABLES[table].measure(plan):
+            measured.append(line)
+            hits = line["metrics"]["hits@1"]
+            console.print(f"{line['system']}, {line['pair']}, seed {line['seed']}: hits@1 {hits:.4f}, {line['seconds']:.1f} s")
+    except (KeyboardInterrupt, SystemError) as error:
+        _check_interrupted(error)
+        kept = f"what was measured is in {plan.results}: the same command goes on from there" if plan.results else "nothing is kept"
+        sys.exit(_fail(f"interrupted; {kept}", INTERRUPTED))
+    lines = planned_lines(table, plan) if plan.results else measured
+    console.print(f"{len(measured)} lines measured" + (f", {len(lines)} of this kind in {plan.results}" if plan.results else ""))
+    if as_json:
+        _print_json(lines)
+        return
+    header, rows = summarise(lines)
+    beside = ", in parentheses the paper's and the difference" if table == "table2" else ""
+    shown = Table(*header, title=f"{table}: hits@1 in percent{beside}")
+    for row in rows:
+        shown.add_row(*row)
+    Console(highlight=False).print(shown)
+
+
 @app.callback(invoke_without_command=True)
 def start(context: typer.Context, version: Annotated[bool, typer.Option("--version", help="print the version")] = False) -> None:
     if version:
@@ -374,11 +444,16 @@ def main() -> None:
         status = _fail(error.format_message())
     except (KeyboardInterrupt, typer.Abort):
         status = _fail("interrupted; nothing was written", INTERRUPTED)
-    except SystemError as error:  # what compiled code makes of an interruption
-        if "exception set" not in str(error):
-            raise
+    except SystemError as error:
+        _check_interrupted(error)
         status = _fail("interrupted; nothing was written", INTERRUPTED)
     sys.exit(status if isinstance(status, int) else 0)
+
+
+def _check_interrupted(error: BaseException) -> None:
+    """Lets all pass on but interruptions, and what compiled code makes of them."""
+    if isinstance(error, SystemError) and "exception set" not in str(error):
+        raise error
 
 
 def _fail(message: str, status: int = 2) -> int:
@@ -459,6 +534,23 @@ def _measure_by_name(alignment: Alignment, task: AlignmentTask, gold: Path) -> d
         [side.setdefault(name, len(side)) for side, name in zip(ids, fields, strict=True)] for _, fields in read_table(gold, 2)
     ]
     return measure(alignment, Alignment(np.array(pairs)), protocol="open")
+
+
+def _parts(text: str) -> list[str]:
+    """What stands between the commas."""
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def _numbers(option: str, text: str) -> list[int]:
+    parts = _parts(text)
+    if not all(part.isdecimal() for part in parts):
+        raise OptionError(f"{option} {text}: expected whole numbers with commas between them, such as 0,1,2")
+    return [int(part) for part in parts]
+
+
+def _options_of(models: Iterable[str]) -> dict[str, Any]:
+    """The options of all these models."""
+    return {option: default for model in models for option, default in model_options(model).items()}
 
 
 def _parse_settings(settings: list[str] | None, known: Mapping[str, Any]) -> dict[str, Any]:

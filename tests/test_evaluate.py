@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from kgalign import Alignment, Candidates, evaluate
-from kgalign.evaluate import calibration, many_to_one, ranks
+from kgalign import Alignment, Candidates, compare, evaluate
+from kgalign.evaluate import calibration, many_to_one, ranks, reliability
 
 GOLD = Alignment(np.array([[0, 0], [1, 1], [2, 2], [3, 3]]))
 
@@ -46,3 +46,33 @@ def test_bootstrap_gives_an_interval_around_the_figure():
     low, high = figures["hits@1_interval"]
     assert low < 0.75 < high
     assert high - low == pytest.approx(4 * np.sqrt(0.75 * 0.25 / 400), rel=0.15)
+
+
+def alignment_of(pairs):
+    return Alignment(np.array(pairs))
+
+
+def test_compare_tells_a_gain_from_chance():
+    gold = alignment_of([(0, 0), (1, 1)])
+    first, second = alignment_of([(0, 0), (1, 0)]), alignment_of([(0, 0), (1, 1)])
+    found = compare(first, second, gold, draws=20_000)
+    assert found["gain"] == 0.5
+    assert found["gain_interval"] == [0.0, 1.0]  # of two draws none, one or both are the link that was won: 1/4, 1/2, 1/4
+    assert found["gain_p"] == pytest.approx(2 * 0.25, abs=0.02)
+    assert compare(second, first, gold)["gain"] == -0.5
+
+
+def test_compare_is_sure_where_every_link_says_the_same():
+    gold = alignment_of([(i, i) for i in range(50)])
+    wrong = alignment_of([(i, (i + 1) % 50) for i in range(50)])
+    assert compare(gold, gold, gold) == {"gain": 0.0, "gain_interval": [0.0, 0.0], "gain_p": 1.0}
+    assert compare(wrong, gold, gold, draws=999) == {"gain": 1.0, "gain_interval": [1.0, 1.0], "gain_p": 0.002}
+
+
+def test_reliability_sets_probabilities_beside_the_truth():
+    found = Alignment(np.array([(0, 0), (1, 2), (2, 3)]), np.array([0.95, 0.95, 0.32]))
+    gold = alignment_of([(0, 0), (1, 1), (2, 3)])
+    assert reliability(found, gold) == [
+        {"probability": 0.32, "right": 1.0, "count": 1},
+        {"probability": 0.95, "right": 0.5, "count": 2},
+    ]

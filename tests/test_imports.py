@@ -17,6 +17,7 @@ LAYERS = (
     {"writers"},
     {"coordinate", "diagnose", "merge"},
     {"align"},
+    {"bench"},
     {"cli"},
 )
 

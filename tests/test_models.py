@@ -8,6 +8,7 @@ from conftest import graph, task_of
 from scipy import sparse
 
 from kgalign import MODELS, Alignment, OptionError, align, coordinate, demo, evaluate, make_model
+from kgalign.models import model_class
 from kgalign.models.fast import _weighted, graph_evidence
 from kgalign.relations import adjacency, match_relations
 
@@ -17,21 +18,9 @@ def pair():
     return demo("fr_en")
 
 
-SMALL = {  # for speed
-    "gcn_align": {"size": 64, "attribute_size": 16, "negatives": 5, "epochs": 60, "look_every": 20},
-    "gm": {"size": 16, "ngrams": 128, "negatives": 4, "k": 8, "nodes": 12, "epochs": 2, "perspectives": 3},
-    "rdgcn": {"ngrams": 64, "negatives": 5, "epochs": 10, "look_every": 5},
-    "bootea": {"size": 32, "batch": 2000, "epochs": 30, "negatives": 5, "learning_rate": 0.1},
-    "jape": {"size": 64, "batch": 1000, "epochs": 60, "learning_rate": 0.1},
-    "iptranse": {"size": 32, "batch": 2000, "epochs": 60},
-    "je": {"size": 32, "batch": 2000, "epochs": 60},
-    "mtranse": {"size": 32, "batch": 2000, "epochs": 30, "learning_rate": 0.1},
-}
-
-
 @pytest.fixture(scope="module", params=MODELS)
 def fitted(request, pair):
-    return make_model(request.param, **SMALL.get(request.param, {})).fit(pair[0])
+    return make_model(request.param, **getattr(model_class(request.param), "quick_options", {})).fit(pair[0])
 
 
 def test_it_predicts_only_from_the_pool(fitted, pair):

@@ -1,16 +1,26 @@
 """What a model is, and the models there are.
 
 A model is a frozen dataclass whose fields are its options. To add one, write its file and add its line to MODELS.
+
+Its class may say how benchmarks are to run it:
+
+systems         what tables call it, and its options there; more than one where it stands for several systems. Else by its name in MODELS
+plain_options   where it is trained another way if nothing is to be fed back to it
+quick_options   for a run that takes seconds on a small graph, to see that it works
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import fields
 from importlib import import_module
 from typing import Any, Protocol, Self
 
 from kgalign.data import Alignment, AlignmentTask, Candidates
 from kgalign.errors import OptionError
+
+Options = Mapping[str, Any]
+Systems = Mapping[str, Options]
 
 
 class Model(Protocol):

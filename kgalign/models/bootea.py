@@ -14,6 +14,7 @@ from torch.nn import functional
 from kgalign.assignment import assign
 from kgalign.data import AlignmentTask, Floats, Ints, KnowledgeGraph
 from kgalign.errors import OptionError, check_at_least
+from kgalign.models import Options, Systems
 from kgalign.models.embedding import BLOCK, Network
 from kgalign.models.translation import (
     Numbering,
@@ -71,6 +72,8 @@ class BootEA(TranslationModel):
     evidence_weight: float = 1.0
 
     name: ClassVar[str] = "bootea"
+    systems: ClassVar[Systems] = {"AlignE": {"bootstrap": False}, "BootEA": {}}
+    quick_options: ClassVar[Options] = {"size": 32, "batch": 2000, "epochs": 30, "negatives": 5, "learning_rate": 0.1}
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -154,6 +154,10 @@ class EmbeddingModel:
         """The options by name."""
         return {option.name: getattr(self, option.name) for option in fields(self) if option.init}
 
+    def changed(self, **options: Any) -> Self:
+        """The same trained model with other options, of those that do not touch what it has learnt."""
+        return replace(self, **options)._with(self._learnt)
+
     @property
     def history(self) -> list[dict[str, float]]:
         """Epoch, loss, development hits@1 and seconds of each look at the development links."""
@@ -206,7 +210,7 @@ class EmbeddingModel:
         self._memory[:] = [(task.source, task.target, network)]
         return network
 
-    def _with(self, learnt: Learnt) -> Self:
+    def _with(self, learnt: Learnt | None) -> Self:
         fitted = replace(self)
         object.__setattr__(fitted, "_learnt", learnt)
         return fitted

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 from scipy import sparse
@@ -13,6 +13,7 @@ from scipy.optimize import minimize
 from kgalign.data import Alignment, AlignmentTask, Candidates, Floats, Ints, KnowledgeGraph
 from kgalign.decode import balance
 from kgalign.errors import OptionError, check_at_least
+from kgalign.models import Systems
 from kgalign.models.names import name_vectors
 from kgalign.relations import adjacency, both_ways, match_relations
 from kgalign.search import Vectors, find_candidates, pack, pair_products, unique_pairs
@@ -65,6 +66,8 @@ class Fast:
     weighs_doubt: bool = True
     without: str = ""
     seed: int = 0
+
+    systems: ClassVar[Systems] = {"fast": {"word_vectors": None}}  # as it is by default
 
     def __post_init__(self) -> None:
         check_at_least(

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from kgalign.data import Alignment, AlignmentTask, Floats, Ints
 from kgalign.errors import OptionError, check_at_least
+from kgalign.models import Options, Systems
 from kgalign.models.embedding import EmbeddingModel, Metric, Network
 from kgalign.models.layers import (
     SparseMatrix,
@@ -59,6 +60,8 @@ class GCNAlign(EmbeddingModel):
     learning_rate: float = 0.02
 
     name: ClassVar[str] = "gcn_align"
+    systems: ClassVar[Systems] = {"GCN": {}}
+    quick_options: ClassVar[Options] = {"size": 64, "attribute_size": 16, "negatives": 5, "epochs": 60, "look_every": 20}
 
     def __post_init__(self) -> None:
         super().__post_init__()

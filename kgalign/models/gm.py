@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import torch
 
 from kgalign.data import Alignment, AlignmentTask, Candidates, Ints, KnowledgeGraph
 from kgalign.errors import OptionError, check_at_least
+from kgalign.models import Options, Systems
 from kgalign.models.device import pick_device
 from kgalign.models.gm_files import fill, read_model, write_model
 from kgalign.models.gm_scoring import Scorer
@@ -84,6 +85,18 @@ class GraphMatching:
     _memory: list[tuple[KnowledgeGraph, KnowledgeGraph, Scorer]] = field(
         default_factory=list, init=False, repr=False, compare=False
     )
+
+    systems: ClassVar[Systems] = {"GM": {}}
+    plain_options: ClassVar[Options] = {"simulated": 0, "seeds_as_evidence": False}
+    quick_options: ClassVar[Options] = {
+        "size": 16,
+        "ngrams": 128,
+        "negatives": 4,
+        "k": 8,
+        "nodes": 12,
+        "epochs": 2,
+        "perspectives": 3,
+    }
 
     def __post_init__(self) -> None:
         least = dict.fromkeys(("k", "nodes", "size", "input_hops", "matching_hops", "perspectives", "negatives", "epochs"), 1)

@@ -12,6 +12,7 @@ from torch.nn import functional
 
 from kgalign.data import AlignmentTask, Floats, Ints
 from kgalign.errors import OptionError, check_at_least
+from kgalign.models import Options, Systems
 from kgalign.models.embedding import Network, nearest
 from kgalign.models.translation import TranslationModel, TranslationNetwork, adagrad, step, unit
 
@@ -46,6 +47,8 @@ class IPTransE(TranslationModel):
     learning_rate: float = 0.05
 
     name: ClassVar[str] = "iptranse"
+    systems: ClassVar[Systems] = {"IPTransE": {}}
+    quick_options: ClassVar[Options] = {"size": 32, "batch": 2000, "epochs": 60}
 
     def __post_init__(self) -> None:
         super().__post_init__()

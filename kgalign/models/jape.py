@@ -14,6 +14,7 @@ from torch.nn import functional
 
 from kgalign.data import Alignment, AlignmentTask, Floats, Ints, KnowledgeGraph
 from kgalign.errors import check_at_least
+from kgalign.models import Options, Systems
 from kgalign.models.embedding import Network, nearest
 from kgalign.models.translation import TranslationModel, TranslationNetwork, adagrad, paired_batches, step, unit
 from kgalign.readers.names import local_name
@@ -58,6 +59,8 @@ class JAPE(TranslationModel):
     evidence_weight: float = 1.0
 
     name: ClassVar[str] = "jape"
+    systems: ClassVar[Systems] = {"JAPE": {}}
+    quick_options: ClassVar[Options] = {"size": 64, "batch": 1000, "epochs": 60, "learning_rate": 0.1}
 
     def __post_init__(self) -> None:
         super().__post_init__()

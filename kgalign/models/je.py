@@ -10,6 +10,7 @@ from torch.nn import functional
 
 from kgalign.data import AlignmentTask
 from kgalign.errors import check_at_least
+from kgalign.models import Options, Systems
 from kgalign.models.embedding import Network
 from kgalign.models.translation import TranslationModel, TranslationNetwork, adagrad, step, unit
 
@@ -32,6 +33,8 @@ class JE(TranslationModel):
     tie: float = 30.0
 
     name: ClassVar[str] = "je"
+    systems: ClassVar[Systems] = {"JE": {}}
+    quick_options: ClassVar[Options] = {"size": 32, "batch": 2000, "epochs": 60}
 
     def __post_init__(self) -> None:
         super().__post_init__()

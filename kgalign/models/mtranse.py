@@ -11,6 +11,7 @@ from torch.nn import functional
 
 from kgalign.data import Alignment, AlignmentTask
 from kgalign.errors import check_at_least
+from kgalign.models import Options, Systems
 from kgalign.models.embedding import Network
 from kgalign.models.translation import TranslationModel, TranslationNetwork, adagrad, step, translation_error, unit
 
@@ -39,6 +40,8 @@ class MTransE(TranslationModel):
     pull: float = 30.0
 
     name: ClassVar[str] = "mtranse"
+    systems: ClassVar[Systems] = {"MTransE": {}}
+    quick_options: ClassVar[Options] = {"size": 32, "batch": 2000, "epochs": 30, "learning_rate": 0.1}
 
     def __post_init__(self) -> None:
         super().__post_init__()

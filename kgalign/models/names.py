@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 from scipy import sparse
@@ -12,6 +12,7 @@ from scipy import sparse
 from kgalign.calibrate import calibrated
 from kgalign.data import Alignment, AlignmentTask, Candidates, KnowledgeGraph, hold_out
 from kgalign.errors import OptionError, check_at_least
+from kgalign.models import Systems
 from kgalign.search import Vectors, find_candidates
 from kgalign.text import ngram_vectors, word_vectors
 
@@ -37,6 +38,8 @@ class Names:
     temperature: float = 0.05
     nobody: float = 0.3
     seed: int = 0
+
+    systems: ClassVar[Systems] = {"names": {"word_vectors": None}}  # as it is by default
 
     def __post_init__(self) -> None:
         check_at_least(k=(self.k, 1), word_weight=(self.word_weight, 0), seed=(self.seed, 0))

@@ -13,6 +13,7 @@ from torch.nn import functional
 
 from kgalign.data import Alignment, AlignmentTask, Floats, Ints
 from kgalign.errors import OptionError, check_at_least
+from kgalign.models import Options, Systems
 from kgalign.models.embedding import EmbeddingModel, Metric, Network, nearest
 from kgalign.models.layers import (
     SparseMatrix,
@@ -60,6 +61,8 @@ class RDGCN(EmbeddingModel):
     learning_rate: float = 1e-3
 
     name: ClassVar[str] = "rdgcn"
+    systems: ClassVar[Systems] = {"RDGCN": {}}
+    quick_options: ClassVar[Options] = {"ngrams": 64, "negatives": 5, "epochs": 10, "look_every": 5}
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -184,7 +184,9 @@ def _not_asked(easy: Alignment, task: AlignmentTask) -> Alignment:
 
 
 def check_storable(model: str, load: str | Path | None, save: str | Path | None) -> None:
-    """Refuses to load or save a model that does not train."""
+    """Refuses to load or save a model that does not train, and to save one where there is a file."""
+    if save is not None and Path(save).is_file():
+        raise OptionError(f"{save}: is a file; expected a folder to keep the trained model in")
     if (load is not None or save is not None) and not hasattr(model_class(model), "load"):
         raise OptionError(
             f"the model {model} does not train, so there is nothing to load or save: expected one that does, such as gm"

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from kgalign.calibrate import calibrated
-from kgalign.data import Alignment, AlignmentTask, Candidates, hold_out
+from kgalign.data import Alignment, AlignmentTask, Candidates, Floats, hold_out
 from kgalign.decode import Decoder, joint
 from kgalign.errors import OptionError, check_at_least
 from kgalign.models import Model
@@ -121,10 +121,10 @@ def coordinate(
                 seconds=time.perf_counter() - began,
                 stopped=stopped,
             )
-            rounds, ever_easy = rounds + 1, np.union1d(ever_easy, found.keys)
+            rounds += 1
             history.append(turn.summary())
             if not _mostly_wrong(fresh_checked):
-                easy = found
+                easy, ever_easy = found, np.union1d(ever_easy, found.keys)
                 elsewhere, here = _split(evidence, asked)
                 weighs_doubt = getattr(model, "weighs_doubt", False) and not freeze
                 evidence = elsewhere + (_mean(here, _doubtful_pairs(scored)) if weighs_doubt else easy)
@@ -208,9 +208,18 @@ def _with_easy(easy: Alignment, answer: Alignment, candidates: Candidates, decod
     taken = np.isin(answer.targets, easy.targets).sum() > len(easy)
     if freeze or taken:
         rest = decode(_withdraw(candidates, easy))
+        # What is left of a row is no surer for what was taken out of it.
+        rest = replace(rest, scores=np.minimum(rest.scores, _probabilities_of(rest, candidates)))
         return replace(easy + rest, record=rest.record)
     rest = answer.where(~np.isin(answer.sources, easy.sources))
     return replace(easy + rest, record=answer.record)
+
+
+def _probabilities_of(pairs: Alignment, candidates: Candidates) -> Floats:
+    """(n,) what the candidates say of each of these pairs, which are among them."""
+    order = np.argsort(candidates.queries)
+    rows = order[np.searchsorted(candidates.queries, pairs.sources, sorter=order)]
+    return np.where(candidates.targets[rows] == pairs.targets[:, None], candidates.probabilities()[rows], 0).sum(axis=1)
 
 
 def _doubtful_pairs(candidates: Candidates) -> Alignment:

@@ -177,6 +177,14 @@ def test_a_round_that_is_mostly_wrong_is_not_believed():
     assert len(told[1]) == 100, "the seeds and nothing else"
 
 
+def test_what_is_left_of_a_row_is_no_surer_for_what_was_taken_out():
+    certain = [[0.95, 0.05, 0.0], [0.8, 0.15, 0.05]]
+    task = task_of(graph(["a", "b"]), graph(["x", "y", "z"]))
+    found = coordinate(Scripted({0: certain, 1: certain}), task, decode=greedy, alpha=0.9, min_new=1)
+    assert dict(zip(found.sources.tolist(), found.targets.tolist(), strict=True)) == {0: 0, 1: 1}
+    assert found.scores[1] == pytest.approx(0.15)
+
+
 def test_seeds_are_known_from_the_start():
     seen = []
 

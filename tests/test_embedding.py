@@ -45,6 +45,17 @@ def test_other_graphs_are_refused(fitted):
         fitted.predict(other, other.seeds)
 
 
+def test_links_that_were_learnt_cannot_be_asked(fitted, task):
+    fewer = replace(task, seeds=task.seeds.where(np.arange(len(task.seeds)) > 0))
+    with pytest.raises(OptionError, match="was trained on 1 links that are no seeds here"):
+        fitted.predict(fewer, fewer.seeds)
+
+
+def test_a_share_that_leaves_nobody_to_judge_by_is_refused(fitted, task):
+    with pytest.raises(OptionError, match=r"dev_fraction=0.001: of \d+ seeds that leaves \d+ to learn from and 0 to judge by"):
+        type(fitted)(**{**fitted.options(), "dev_fraction": 0.001}).fit(task)
+
+
 def test_a_model_that_learnt_nothing_says_so(fitted, task):
     fresh = type(fitted)(**fitted.options())
     with pytest.raises(OptionError, match="has learnt nothing yet"):

@@ -108,6 +108,15 @@ def test_fast_doubts_the_only_candidate_where_nobody_need_be_right():
     assert sure == {(0, 0), (1, 1)}
 
 
+@pytest.mark.parametrize("count", [199, 210, 222])
+def test_fast_means_the_same_by_its_probabilities_in_every_phase(pair, count):
+    task, gold = pair
+    few = task.seeds.where(np.arange(len(task.seeds)) < count)
+    run = align(replace(task, seeds=few, protocol="open"), gold)
+    assert run.metrics["hits@1"] > 0.98
+    assert run.metrics["ece"] < 0.07
+
+
 def test_fast_matches_relations_by_the_pairs_they_join(pair):
     task, _ = demo("zh_en")
     matches = match_relations(task, task.seeds)

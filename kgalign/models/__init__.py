@@ -71,5 +71,7 @@ def model_class(name: str) -> type[Any]:
     try:
         found: type[Any] = getattr(import_module(module), kind)
     except ImportError as error:
+        if error.name not in ("torch", "safetensors"):
+            raise
         raise OptionError(f"the model {name} needs {error.name}: pip install 'kgalign[neural]'") from None
     return found

@@ -36,7 +36,7 @@ class BootEA(TranslationModel):
 
     Sun et al., Bootstrapping Entity Alignment with Knowledge Graph Embedding (IJCAI 2018). Seeds tie the graphs together by triples in
     which one of the two stands for the other. Where the released code has an approximate matching, labels come from the exact one-to-one
-    optimum. Without `bootstrap` it is AlignE of the same paper.
+    optimum; vectors are wider and near misses nearer than there. Without `bootstrap` it is AlignE of the same paper.
 
     The source of a known pair takes the vector of its target, and the neighbours of both are told so, see told_by_neighbours.
 

@@ -12,7 +12,7 @@ def pick_device(name: str) -> torch.device:
     if name == "auto":
         name = "cuda" if torch.cuda.is_available() else "cpu"
     try:
-        device = torch.device(name)
+        device = torch.device(name if name.startswith(("cpu", "cuda")) else "none")
         torch.empty(0, device=device)
     except (RuntimeError, AssertionError):
         raise OptionError(f"device={name}: PyTorch cannot use it here; expected auto, cpu or cuda") from None

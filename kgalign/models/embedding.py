@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from kgalign.calibrate import calibrated
 from kgalign.data import Alignment, AlignmentTask, Candidates, Ints, KnowledgeGraph, hold_out
-from kgalign.errors import OptionError, check_at_least
+from kgalign.errors import DataError, OptionError, check_at_least
 from kgalign.models.device import pick_device
 from kgalign.models.saved import read_saved, write_saved
 from kgalign.search import pack
@@ -102,9 +102,14 @@ class EmbeddingModel:
             )
         device = pick_device(self.device)
         asked, dev = hold_out(task, self.dev_fraction, self.seed)
+        if not len(dev) or not len(asked.seeds):
+            raise OptionError(
+                f"dev_fraction={self.dev_fraction}: of {len(task.seeds)} seeds that leaves {len(asked.seeds)} to learn from "
+                f"and {len(dev)} to judge by; expected some of both"
+            )
         network = self.build(asked, device)
         history, best = self._train(network, asked, dev)
-        fitted = calibrated(self._candidates(network, asked, dev.sources, asked.seeds), dev)
+        fitted = calibrated(self._candidates(network, asked, asked.queries, asked.seeds), dev)
         seeds = asked.seeds
         if self.all_seeds:
             network, seeds = self.build(task, device), task.seeds
@@ -121,7 +126,8 @@ class EmbeddingModel:
         if self._learnt is None:
             raise OptionError(f"the model {self.name} has learnt nothing yet: fit it first, or load a trained one")
         if self.refit and not np.isin(known.keys, task.seeds.keys).all():
-            return replace(self, refit=False).fit(replace(task, seeds=_one_to_one(known))).predict(task, task.seeds)
+            told = replace(task, seeds=_one_to_one(known))
+            return replace(self, refit=False).fit(told).predict(told, task.seeds)
         candidates = self._candidates(self._network(task), task, task.queries, known)
         return replace(candidates, temperature=self._learnt.temperature, nobody=self._learnt.nobody)
 
@@ -143,10 +149,13 @@ class EmbeddingModel:
         """A model that was saved. It keeps the options of its training; how it predicts may be set anew."""
         tensors, notes = read_saved(Path(folder), cls.name, ("options", "graphs", "calibration", "history"))
         for name, value in options.items():
-            if name not in ("k", "refit", "device") and value != notes["options"].get(name):
+            if name not in ("k", "refit", "device", "word_vectors") and value != notes["options"].get(name):
                 raise OptionError(f"{name}={value}: the model in {folder} was trained with {notes['options'].get(name)}")
         seeds = Alignment(tensors.pop("seeds").numpy())
-        model = cls(**{**notes["options"], **options})
+        try:
+            model = cls(**{**notes["options"], **options})
+        except TypeError as error:
+            raise DataError(f"{folder}: was written by another version of kgalign, {error}; train the model again") from None
         temperature, nobody = notes["calibration"]
         return model._with(Learnt(tensors, seeds, notes["graphs"], temperature, nobody, notes["history"]))
 
@@ -198,6 +207,12 @@ class EmbeddingModel:
     def _network(self, task: AlignmentTask) -> Network:
         """The trained network for these two graphs, remembered from call to call."""
         assert self._learnt is not None
+        unknown = np.count_nonzero(~np.isin(self._learnt.seeds.keys, task.seeds.keys))
+        if unknown:
+            raise OptionError(
+                f"the model {self.name} was trained on {unknown} links that are no seeds here: it would be asked what it was told; "
+                "give the same seeds, or train it on these"
+            )
         for source, target, network in self._memory:
             if source is task.source and target is task.target:
                 return network
@@ -206,7 +221,10 @@ class EmbeddingModel:
                 f"the model {self.name} was trained on other graphs: its vectors belong to their entities; train it on these"
             )
         network = self.build(replace(task, seeds=self._learnt.seeds), pick_device(self.device))
-        network.load_state_dict(self._learnt.tensors)
+        try:
+            network.load_state_dict(self._learnt.tensors)
+        except RuntimeError as error:
+            raise DataError(f"the weights of {self.name} do not fit its options: {str(error).splitlines()[-1].strip()}") from None
         self._memory[:] = [(task.source, task.target, network)]
         return network
 
@@ -257,8 +275,12 @@ def nearest(left: Tensor, right: Tensor, k: int, metric: Metric) -> tuple[Ints, 
 
 
 def fingerprint(source: KnowledgeGraph, target: KnowledgeGraph) -> str:
-    """The same for the same entities in the same order."""
-    return hashlib.sha256("\n".join([*source.entities, "", *target.entities]).encode()).hexdigest()
+    """The same for the same graphs, numbered in the same way."""
+    digest = hashlib.sha256()
+    for graph in (source, target):
+        digest.update("\n".join([*graph.entities, "", *graph.relations, "", *graph.attributes.properties, ""]).encode())
+        digest.update(np.ascontiguousarray(graph.triples).tobytes() + np.ascontiguousarray(graph.attributes.facts).tobytes())
+    return digest.hexdigest()
 
 
 def _one_to_one(known: Alignment) -> Alignment:

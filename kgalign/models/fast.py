@@ -27,6 +27,7 @@ GRAPH_KINDS = (*FINDING_KINDS, "roles")
 DEFAULT_NOBODY = 5.0  # the score of "none of these"; a name that is the same scores 12
 DEFAULT_SHARPNESS = 1.5  # how fast doubt fades above it
 MIN_SEEDS = 100  # fewer do not teach weights
+FEW_SEEDS = 180  # told; of more, coordinate holds some out, which tell what shares mean as probabilities
 MIN_RELATION_MATCH = 0.05
 MOST_TWO_HOPS = 64  # features for each entity, on average
 
@@ -95,7 +96,7 @@ class Fast:
         packed = pack(rows, targets, scores, len(task.queries), 4 * self.k)
         candidates = Candidates(task.queries, packed.targets, packed.scores)
         shares = balance(candidates, self.iterations)
-        if task.protocol == "open" and len(task.seeds) < 2 * MIN_SEEDS:
+        if task.protocol == "open" and len(task.seeds) < FEW_SEEDS:
             return _doubted(candidates, shares)
         return _rescored(candidates, shares)
 

@@ -25,8 +25,9 @@ class IPTransE(TranslationModel):
     """Learns vectors in which head + relation is near tail, and first + second relation near the one that leads there directly.
 
     Zhu et al., Iterative Entity Alignment via Joint Knowledge Embeddings (IJCAI 2017): every so many epochs each query is compared with
-    the pool, and two that are alike and nearest to each other lend each other their triples until the next time, for as much as they are
-    alike (soft alignment); each time the pairs are found anew. Seeds share their row, as do relations whose IRIs end in the same name.
+    the pool, and two that are alike lend each other their triples until the next time, for as much as they are alike (soft alignment);
+    each time the pairs are found anew. Here they must also be nearest to each other, which the paper does not ask. Seeds share their row,
+    as do relations whose IRIs end in the same name.
 
     The source of a known pair takes the vector of its target, and the neighbours of both are told so, see told_by_neighbours.
 
@@ -87,7 +88,7 @@ class IPTransENetwork(TranslationNetwork):
             if self.options.path_weight:
                 loss = loss + self.options.path_weight * self._path_loss(unit(self.relations), len(batches))
             losses.append(step(self.optimizer, loss))
-        if (epoch + 1) % self.options.align_every == 0 and self.options.alike < 1:
+        if (epoch + 1) % self.options.align_every == 0 and self.options.alike < 1 and len(self.asked) and len(self.pool):
             self.lent = self._lend()
         self._learn_lent_triples()
         return self.mean(losses)

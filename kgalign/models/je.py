@@ -19,8 +19,8 @@ from kgalign.models.translation import TranslationModel, TranslationNetwork, ada
 class JE(TranslationModel):
     """Learns vectors in which head + relation is near tail for triples and further away for wrong ones, and seeds are near each other.
 
-    Hao et al., A Joint Embedding Method for Entity Alignment of Knowledge Bases (CCKS 2016). There is no code of the authors; the margin
-    and the tie between seeds are those of the paper, the optimiser is that of the systems that came after it.
+    Hao et al., A Joint Embedding Method for Entity Alignment of Knowledge Bases (CCKS 2016). There is no code of the authors; the
+    margin and the tie between seeds have the form of the paper, the optimiser is that of the systems that came after it.
 
     The source of a known pair takes the vector of its target, and the neighbours of both are told so, see told_by_neighbours.
 

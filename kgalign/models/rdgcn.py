@@ -39,7 +39,7 @@ class RDGCN(EmbeddingModel):
     Wu et al., Relation-Aware Entity Alignment for Heterogeneous Knowledge Graphs (IJCAI 2019). The attention of each entity is over its own
     triples; the released code mixes them up.
 
-    In a known pair the source has the name of its target.
+    In a known pair the source has the name of its target. Such a pair looks right ever after: an easy one is hardly ever taken back.
 
     word_vectors    a GloVe or word2vec text file: a name has the mean of its words
     ngrams          width of the n-gram vectors that stand beside the words of a name; 0: words alone, as in the paper

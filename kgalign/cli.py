@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from enum import StrEnum
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -147,7 +148,9 @@ def align_command(
     everyone: Annotated[
         bool, typer.Option("--everyone/--only-queries", help="look for evidence among all entities, also those not asked")
     ] = True,
-    protocol: Annotated[Protocols | None, typer.Option(help="who is asked and on offer; closed where there are test links")] = None,
+    protocol: Annotated[
+        Protocols | None, typer.Option(help="who is asked and on offer; closed for a dataset folder with test links, else open")
+    ] = None,
     seed_ratio: Annotated[
         float, typer.Option(help="share of the links that become seeds, where a folder has one file of links")
     ] = 0.3,
@@ -380,7 +383,7 @@ def bench(
         raise OptionError(f"unknown table {table!r}: expected one of {', '.join(TABLES)}")
     if data is None and table != "quick":
         raise OptionError("--data: expected a folder with datasets, for instance dbp15k (kgalign download dbp15k)")
-    chosen = tuple(_parts(models))
+    chosen = tuple(_parts(models)) or (_models_that_are_there() if table == "quick" else ())
     plan = Plan(
         data=data or DEMOS / "fr_en",
         results=results or (None if table == "quick" else Path("benchmarks/results.jsonl")),
@@ -514,6 +517,14 @@ def _finish(run: Run, output: Path, as_json: bool) -> None:
 def _whole_place(place: str | Path) -> str:
     """Where a graph is, whatever folder one is in later."""
     return str(place) if "://" in str(place) else str(Path(place).resolve())
+
+
+def _models_that_are_there() -> tuple[str, ...]:
+    """The models that nothing is missing for; says which are left out."""
+    if all(find_spec(package) for package in ("torch", "safetensors")):
+        return tuple(MODELS)
+    console.print("without PyTorch, only names and fast; pip install torch safetensors, and all models are tried")
+    return "names", "fast"
 
 
 def _how_it_was_read(run: Path) -> dict[str, Any]:

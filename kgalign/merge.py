@@ -12,9 +12,10 @@ import numpy as np
 from kgalign.data import Alignment, AlignmentTask, KnowledgeGraph
 from kgalign.errors import DataError, OptionError
 from kgalign.files import read_rows
-from kgalign.readers.names import LABEL_PROPERTIES
+from kgalign.readers.names import LABEL_PROPERTIES, local_name
 from kgalign.relations import RelationMatch
 from kgalign.text import fold
+from kgalign.writers.rdf import LABEL
 from kgalign.writers.sameas import SAME_AS, iri
 from kgalign.writers.tsv import one_field
 
@@ -111,6 +112,9 @@ def _statements(graph: KnowledgeGraph, names: Sequence[str], side: str) -> Itera
         yield names[head], relations[relation], names[tail], origin
     for (entity, kind), value in zip(graph.attributes.facts.tolist(), graph.attributes.values, strict=True):
         yield names[entity], properties[kind], literal(value), origin
+    for number, (entity, name) in enumerate(zip(graph.entities, graph.names, strict=True)):
+        if name and name != local_name(entity):  # it was read as a label, whatever property had it
+            yield names[number], LABEL, literal(name), origin
 
 
 def _value_conflicts(task: AlignmentTask, links: Alignment) -> Iterator[Conflict]:

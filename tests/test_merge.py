@@ -34,6 +34,13 @@ def test_triples_are_written_once_and_quads_once_a_graph(tmp_path):
     assert write_merged(merged(task, everything(3)), tmp_path / "all.nq") == 3 + 4
 
 
+def test_names_are_not_lost():
+    left, right = (KnowledgeGraph([f"http://{side}/1"], [], NO_TRIPLES, [name]) for side, name in (("a", "Rome"), ("b", "Roma")))
+    label, rome = "<http://www.w3.org/2000/01/rdf-schema#label>", "<http://b/1>"
+    quads = set(merged(task_of(left, right), everything(1)))
+    assert {(rome, label, '"Rome"', "<urn:kgalign:source>"), (rome, label, '"Roma"', "<urn:kgalign:target>")} <= quads
+
+
 def test_contradictions_are_found():
     task = task_of(country(["Italia", "Roma", "Milano"], 1, "59"), country(["Italy", "Rome", "Milan"], 2, "60"))
     value, fact = find_conflicts(task, everything(3))

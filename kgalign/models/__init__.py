@@ -73,5 +73,5 @@ def model_class(name: str) -> type[Any]:
     except ImportError as error:
         if error.name not in ("torch", "safetensors"):
             raise
-        raise OptionError(f"the model {name} needs {error.name}: pip install 'kgalign[neural]'") from None
+        raise OptionError(f"the model {name} needs {error.name}: pip install torch safetensors") from None
     return found

@@ -207,19 +207,19 @@ class EmbeddingModel:
     def _network(self, task: AlignmentTask) -> Network:
         """The trained network for these two graphs, remembered from call to call."""
         assert self._learnt is not None
+        remembered = [network for source, target, network in self._memory if source is task.source and target is task.target]
+        if not remembered and fingerprint(task.source, task.target) != self._learnt.graphs:
+            raise OptionError(
+                f"the model {self.name} was trained on other graphs: its vectors belong to their entities; train it on these"
+            )
         unknown = np.count_nonzero(~np.isin(self._learnt.seeds.keys, task.seeds.keys))
         if unknown:
             raise OptionError(
                 f"the model {self.name} was trained on {unknown} links that are no seeds here: it would be asked what it was told; "
                 "give the same seeds, or train it on these"
             )
-        for source, target, network in self._memory:
-            if source is task.source and target is task.target:
-                return network
-        if fingerprint(task.source, task.target) != self._learnt.graphs:
-            raise OptionError(
-                f"the model {self.name} was trained on other graphs: its vectors belong to their entities; train it on these"
-            )
+        if remembered:
+            return remembered[0]
         network = self.build(replace(task, seeds=self._learnt.seeds), pick_device(self.device))
         try:
             network.load_state_dict(self._learnt.tensors)

@@ -307,6 +307,8 @@ def merge(
     if dry_run:
         for each in conflicts[:20]:
             console.print(f"{each.kind}: {each.entity} {each.property}: {each.source} or {each.target}", markup=False)
+        if len(conflicts) > 20:
+            console.print(f"and {len(conflicts) - 20:,} more; without --dry-run all of them are written to a table")
         return
     count = write_merged(merged(task, links), output)
     beside = output.with_suffix(".conflicts.tsv")

@@ -15,7 +15,7 @@ from kgalign.files import read_rows
 from kgalign.readers.names import LABEL_PROPERTIES, local_name
 from kgalign.relations import RelationMatch
 from kgalign.text import fold
-from kgalign.writers.rdf import LABEL
+from kgalign.writers.rdf import LABEL, literal
 from kgalign.writers.sameas import SAME_AS, iri
 from kgalign.writers.tsv import one_field
 
@@ -77,16 +77,18 @@ def find_conflicts(task: AlignmentTask, links: Alignment, relations: Sequence[Re
 
 
 def write_merged(quads: Iterator[Quad], path: Path) -> int:
-    """Writes N-Triples (.nt), or N-Quads (.nq), which also tell the graph that says it; how many lines there are."""
+    """Writes N-Triples (.nt), or N-Quads (.nq), which also tell the graph that says it, whole or not at all; how many lines there are."""
     if path.suffix not in ENDINGS:
         raise OptionError(f"{path}: expected a file ending in {' or '.join(ENDINGS)}")
     seen: set[Quad | tuple[str, ...]] = set()
-    with path.open("w", encoding="utf-8", newline="\n") as file:
+    draft = path.with_name(f".{path.name}")
+    with draft.open("w", encoding="utf-8", newline="\n") as file:
         for quad in quads:
             fields = quad if path.suffix == ".nq" else quad[:3]
             if fields not in seen:
                 seen.add(fields)
                 print(*fields, ".", file=file)
+    draft.replace(path)
     return len(seen)
 
 
@@ -97,12 +99,6 @@ def write_conflicts(conflicts: Sequence[Conflict], path: Path) -> None:
         for each in conflicts:
             fields = (each.kind, each.entity, each.property, each.source, each.target)
             print(*(one_field(field) for field in fields), sep="\t", file=file)
-
-
-def literal(value: str) -> str:
-    """The value between quotes, as N-Triples writes it."""
-    escaped = value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\r", "\\r").replace("\t", "\\t")
-    return f'"{escaped}"'
 
 
 def _statements(graph: KnowledgeGraph, names: Sequence[str], side: str) -> Iterator[Quad]:

@@ -3,7 +3,7 @@ from conftest import task_of
 from test_cli import kgalign
 
 from kgalign import Alignment, Attributes, KnowledgeGraph
-from kgalign.merge import find_conflicts, literal, merged, single_links, write_merged
+from kgalign.merge import find_conflicts, merged, single_links, write_merged
 
 NO_TRIPLES = np.empty((0, 3), np.int64)
 
@@ -58,10 +58,6 @@ def test_the_surer_of_two_links_stands():
     links, conflicts = single_links(Alignment(np.array([[0, 0], [1, 0]]), np.array([0.6, 0.9])), task, 0.5)
     assert links.pairs.tolist() == [[1, 0]]
     assert [each.kind for each in conflicts] == ["twice"]
-
-
-def test_literals_are_escaped():
-    assert literal('a "b"\n\\') == r'"a \"b\"\n\\"'
 
 
 def test_merge_from_the_command_line(tmp_path):

@@ -63,10 +63,10 @@ def read_statements(paths: Sequence[Path], strict: bool = False) -> Statements:
 
 def format_of(path: Path) -> RdfFormat | None:
     """The format that the file's name tells, else what its first bytes look like; None for what is not RDF."""
-    ending = Path(path.stem).suffix if path.suffix in COMPRESSIONS else path.suffix
-    if ending.lower() in FORMATS:
-        return FORMATS[ending.lower()]
-    if ending.lower() in (".tsv", ".csv", ".parquet") or not path.is_file():
+    ending = _ending(path)
+    if ending in FORMATS:
+        return FORMATS[ending]
+    if ending in (".tsv", ".csv", ".parquet") or not path.is_file():
         return None
     opening = _opening(path)
     return next((kind for pattern, kind in OPENINGS if pattern.match(opening)), None)
@@ -74,11 +74,12 @@ def format_of(path: Path) -> RdfFormat | None:
 
 def find_files(folder: Path) -> list[Path]:
     """The RDF files of a folder, by their names alone, in order."""
-    return sorted(path for path in folder.iterdir() if path.is_file() and _named_as_rdf(path))
+    return sorted(path for path in folder.iterdir() if path.is_file() and _ending(path) in FORMATS)
 
 
-def _named_as_rdf(path: Path) -> bool:
-    return (Path(path.stem).suffix if path.suffix in COMPRESSIONS else path.suffix).lower() in FORMATS
+def _ending(path: Path) -> str:
+    """What the name ends in, but for that of a compression."""
+    return (Path(path.stem).suffix if path.suffix in COMPRESSIONS else path.suffix).lower()
 
 
 def _read_lines(path: Path, kind: RdfFormat, strict: bool, damage: Damage) -> Iterator[Quad]:

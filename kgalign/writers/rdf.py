@@ -41,9 +41,9 @@ def write_graph(graph: KnowledgeGraph, path: str | Path, language: str | None = 
 
 
 def _statements(graph: KnowledgeGraph, language: str | None) -> Iterator[Statement]:
-    entities = [entity if is_blank(entity) else _iri(entity, "entity") for entity in graph.entities]
-    relations = [_iri(relation, "relation") for relation in graph.relations]
-    properties = [_iri(name, "property") for name in graph.attributes.properties]
+    entities = [entity if is_blank(entity) else iri(entity, "entity") for entity in graph.entities]
+    relations = [iri(relation, "relation") for relation in graph.relations]
+    properties = [iri(name, "property") for name in graph.attributes.properties]
     for head, relation, tail in graph.triples.tolist():
         yield entities[head], relations[relation], entities[tail]
     for entity, name in zip(entities, graph.names, strict=True):
@@ -52,10 +52,6 @@ def _statements(graph: KnowledgeGraph, language: str | None) -> Iterator[Stateme
     for (entity_id, property_id), value in zip(graph.attributes.facts.tolist(), graph.attributes.values, strict=True):
         if properties[property_id] != LABEL or value != graph.names[entity_id]:
             yield entities[entity_id], properties[property_id], literal(value)
-
-
-def _iri(name: str, kind: str) -> str:
-    return iri(name, kind).replace("[", "%5B").replace("]", "%5D")  # which strict parsers allow in a host only
 
 
 def literal(text: str, language: str | None = None) -> str:

@@ -69,7 +69,7 @@ def test_an_interruption_says_how_to_go_on(tmp_path):
         "lines",
     ]
     run = subprocess.Popen(
-        [sys.executable, "-m", "kgalign.cli", *map(str, command)],
+        [sys.executable, "-m", "kgalign", *map(str, command)],
         cwd=tmp_path,
         stderr=subprocess.PIPE,
         text=True,

@@ -10,7 +10,7 @@ from kgalign.datasets import DEMOS
 
 
 def kgalign(*arguments, cwd):
-    return subprocess.run([sys.executable, "-m", "kgalign.cli", *map(str, arguments)], cwd=cwd, capture_output=True, text=True)
+    return subprocess.run([sys.executable, "-m", "kgalign", *map(str, arguments)], cwd=cwd, capture_output=True, text=True)
 
 
 def write_pair(folder):

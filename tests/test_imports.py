@@ -19,6 +19,7 @@ LAYERS = (
     {"align"},
     {"bench"},
     {"cli"},
+    {"__main__"},
 )
 
 

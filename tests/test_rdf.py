@@ -319,7 +319,7 @@ def test_the_command_line_aligns_rdf_with_nothing_else(tmp_path):
         labelled("l", [("1", "title", '"Rome"'), ("2", "title", '"Paris"'), ("3", "title", '"Oslo"')]) + "rubbish\n",
     )
     write(tmp_path / "right.ttl", "".join(f'<http://r/{name}> {LABEL} "{name}"@en .\n' for name in ("Oslo", "Rome", "Paris")))
-    run = [sys.executable, "-m", "kgalign.cli"]
+    run = [sys.executable, "-m", "kgalign"]
     done = subprocess.run([*run, "align", "left.nt", "right.ttl", "-o", "run"], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert "names from http://l/title on 100% of the subjects" in done.stderr

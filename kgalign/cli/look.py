@@ -1,0 +1,105 @@
+"""The commands that look at what is there and write nothing: info, evaluate, explain."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from kgalign.cli.options import PLACES, AsJson, Labels, Languages, Protocols, Strict, parse_languages
+from kgalign.cli.printing import console, plain_text, print_json, show_figures, working
+from kgalign.data import KnowledgeGraph
+from kgalign.evaluate import evaluate as measure
+from kgalign.explain import describe, read_explanations
+from kgalign.readers import is_dataset, read, read_graph
+from kgalign.readers.scored import read_alignments
+from kgalign.text import fold
+
+
+def info(
+    source: Annotated[str, typer.Argument(help=f"a dataset folder, or a graph: {PLACES}")],
+    target: Annotated[str | None, typer.Argument(help="the other graph")] = None,
+    labels: Labels = None,
+    languages: Languages = None,
+    strict: Strict = False,
+    as_json: AsJson = False,
+) -> None:
+    """Say what the reader sees: sizes, names and where they come from, links, and what is missing."""
+    given = parse_languages(languages)
+    links = {"seeds": 0, "test links": 0}
+    with working("reading"):
+        if target is None and not is_dataset(source):
+            seen = {"graph": _describe(read_graph(source, labels=labels or (), languages=given, strict=strict))}
+        else:
+            task, gold = read(source, target, labels=labels or (), languages=given, strict=strict)
+            seen = {"source": _describe(task.source), "target": _describe(task.target)}
+            links = {"seeds": len(task.seeds), "test links": len(gold)}
+    if as_json:
+        print_json({**seen, **links})
+        return
+    table = Table("", *seen)
+    for key in dict.fromkeys(key for side in seen.values() for key in side):
+        table.add_row(key, *(plain_text(side.get(key, "")) for side in seen.values()))
+    out = Console(highlight=False)
+    out.print(table)
+    if "graph" not in seen:
+        out.print(", ".join(f"{count} {what}" for what, count in links.items()))
+
+
+def evaluate(
+    alignment: Annotated[Path, typer.Argument(help="a run's folder, or a table of source and target")],
+    gold: Annotated[Path, typer.Option(help="a table of source and target")],
+    protocol: Annotated[
+        Protocols | None, typer.Option(help="under which the links were found; a run's folder says it itself")
+    ] = None,
+    bootstrap: Annotated[int, typer.Option(min=0, help="draws for confidence intervals, 0: none")] = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Measure links against gold links."""
+    links, gold_links = read_alignments(alignment, gold)
+    report = alignment / "run.json"
+    named: Any = protocol.value if protocol else json.loads(report.read_text("utf-8"))["protocol"] if report.is_file() else "open"
+    if not np.isin(links.sources, gold_links.sources).any():
+        console.print("no link begins at an entity of the gold links: are they of the same graphs, and the right way round?")
+    figures = measure(links, gold_links, protocol=named, bootstrap=bootstrap)
+    if as_json:
+        print_json(figures)
+    else:
+        show_figures(figures)
+
+
+def explain(
+    run: Annotated[Path, typer.Argument(help="the folder of a run")],
+    entity: Annotated[str, typer.Argument(metavar="IRI", help="an entity of either graph: its IRI, or its name")],
+    as_json: AsJson = False,
+) -> None:
+    """Say why an entity got its partner: names, linked neighbours, and what the runner-up lacks."""
+    found = read_explanations(run, entity)
+    if as_json:
+        print_json([asdict(explanation) for explanation in found])
+    else:
+        print("\n\n".join(describe(explanation) for explanation in found))
+
+
+def _describe(graph: KnowledgeGraph) -> dict[str, Any]:
+    """What a person wants to know of a graph before aligning it."""
+    linked = set(graph.triples[:, [0, 2]].ravel().tolist())
+    names = [fold(name) for name in graph.names]
+    return {
+        "entities": len(graph.entities),
+        "relations": len(graph.relations),
+        "triples": len(graph.triples),
+        "literals": len(graph.attributes.values),
+        "entities without triples": len(graph.entities) - len(linked),
+        "entities without a name": sum(not name for name in names),
+        "names that several share": len(names) - len(set(names)),
+        "names in Latin letters": f"{sum(name.isascii() and name != '' for name in names) / max(1, len(names)):.0%}",
+        "for instance": "; ".join([name for name in graph.names if name][:3]),
+        **{key: f"{value:.0%}" if isinstance(value, float) else value for key, value in graph.record.items()},
+    }

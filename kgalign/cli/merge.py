@@ -1,0 +1,52 @@
+"""The command that joins the graphs of a run: merge."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from kgalign.cli.printing import console, size, working
+from kgalign.errors import DataError, OptionError
+from kgalign.merge import ENDINGS, find_conflicts, merged, read_links, single_links, write_conflicts, write_merged
+from kgalign.readers import read
+from kgalign.relations import relation_matches
+
+
+def merge(
+    run: Annotated[Path, typer.Argument(help="the folder of a run of kgalign align")],
+    output: Annotated[Path, typer.Option("-o", "--output", help="the merged graph: .nt, or .nq, which tells who says what")],
+    least: Annotated[float, typer.Option(min=0, max=1, help="links below this probability do not count")] = 0.5,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="count, and show conflicts; write nothing")] = False,
+) -> None:
+    """Join the two graphs of a run along its links, and list what they say differently."""
+    if output.suffix not in ENDINGS:
+        raise OptionError(f"{output}: expected a file ending in {' or '.join(ENDINGS)}")
+    with working("reading"):
+        task, _ = read(**_how_it_was_read(run))
+    links, conflicts = single_links(read_links(run / "alignment.tsv", task), task, least)
+    conflicts += find_conflicts(task, links, relation_matches(task, links))
+    console.print(f"{len(links):,} links join {size(task.source)} and {size(task.target)}; {len(conflicts):,} conflicts")
+    if dry_run:
+        for each in conflicts[:20]:
+            console.print(f"{each.kind}: {each.entity} {each.property}: {each.source} or {each.target}", markup=False)
+        if len(conflicts) > 20:
+            console.print(f"and {len(conflicts) - 20:,} more; without --dry-run all of them are written to a table")
+        return
+    count = write_merged(merged(task, links), output)
+    beside = output.with_suffix(".conflicts.tsv")
+    write_conflicts(conflicts, beside)
+    console.print(f"{count:,} statements in {output}, conflicts in {beside}")
+
+
+def _how_it_was_read(run: Path) -> dict[str, Any]:
+    """The arguments of `read` that give the graphs of a run again."""
+    path = run / "run.json"
+    if not path.is_file():
+        raise DataError(f"{path}: no such file; expected the folder of a run, as kgalign align writes it")
+    arguments = json.loads(path.read_text("utf-8"))["options"].get("read")
+    if arguments is None:
+        raise DataError(f"{path}: does not say where its graphs are; expected a run of kgalign align")
+    return arguments

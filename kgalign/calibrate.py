@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from scipy.optimize import minimize
+import scipy  # which imports its parts when they are first used
 
 from kgalign.data import Alignment, Candidates, Floats
 
@@ -33,7 +33,7 @@ def calibrated(candidates: Candidates, dev: Alignment) -> Candidates:
         # One more link that went wrong, as sure as the surest: without it, links that are all right make everything certain.
         return -float(losses.sum() + np.log(1 - best.max())) / (len(losses) + 1)
 
-    point = minimize(log_loss, [-1.5, 0.0], method="Nelder-Mead", options={"maxiter": 200}).x
+    point = scipy.optimize.minimize(log_loss, [-1.5, 0.0], method="Nelder-Mead", options={"maxiter": 200}).x
     return replace(
         candidates, temperature=float(spread * np.exp(np.clip(point[0], -7, 4))), nobody=float(middle + spread * point[1])
     )

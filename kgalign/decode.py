@@ -12,12 +12,9 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-import numba
 import numpy as np
-from scipy import sparse
-from scipy.sparse.csgraph import connected_components
+import scipy  # which imports its parts when they are first used
 
-from kgalign.assignment import assign
 from kgalign.data import Alignment, Candidates, Floats, Ints
 from kgalign.errors import OptionError, check_at_least
 
@@ -45,9 +42,11 @@ def mutual(candidates: Candidates, *, seed: int = 0) -> Alignment:
 
 def stable(candidates: Candidates, *, seed: int = 0) -> Alignment:
     """A stable matching (Gale and Shapley): no source and target would both rather have each other; one-to-one."""
+    from kgalign.proposals import propose  # compiled code, slow to import
+
     candidates = _shuffled(candidates, seed)
     columns, count = _columns(candidates)
-    chosen = _propose(columns, candidates.scores.astype(np.float64), count)
+    chosen = propose(columns, candidates.scores.astype(np.float64), count)
     return _decided(candidates, chosen, candidates.probabilities())
 
 
@@ -87,6 +86,8 @@ def joint(candidates: Candidates, *, tau: float = 0.0, unmatched: float = 0.01, 
         raise OptionError(f"tau={tau}: expected a probability from 0 to below 1")
     if not 0 < unmatched < 1:
         raise OptionError(f"unmatched={unmatched}: expected a probability between 0 and 1")
+    from kgalign.assignment import assign  # compiled code, slow to import
+
     candidates = _shuffled(candidates, seed)
     probabilities = candidates.probabilities()
     rows, slots = np.nonzero((candidates.targets >= 0) & (probabilities >= max(tau, 1e-300)))
@@ -197,31 +198,7 @@ def _sub_spaces(rows: Ints, columns: Ints, row_count: int, column_count: int) ->
     if not len(rows):
         return 0, 0
     size = row_count + column_count
-    graph = sparse.coo_array((np.ones(len(rows), np.int8), (rows, row_count + columns)), shape=(size, size))
-    _, labels = connected_components(graph, directed=False)
+    graph = scipy.sparse.coo_array((np.ones(len(rows), np.int8), (rows, row_count + columns)), shape=(size, size))
+    _, labels = scipy.sparse.csgraph.connected_components(graph, directed=False)
     sizes = np.bincount(labels[np.unique(rows)])
     return int((sizes > 0).sum()), int(sizes.max())
-
-
-@numba.njit(cache=True)
-def _propose(columns, scores, count):  # type: ignore[no-untyped-def]
-    """The slot that each row ends up with, -1: none. A target turns to whoever scores higher."""
-    chosen = np.full(len(columns), -1, np.int64)
-    owner = np.full(count, -1, np.int64)
-    for first in range(len(columns)):
-        row = first
-        while row >= 0:
-            chosen[row] += 1
-            slot = chosen[row]
-            if slot == columns.shape[1] or columns[row, slot] < 0:
-                chosen[row] = -1
-                break
-            column = columns[row, slot]
-            rival = owner[column]
-            if rival < 0:
-                owner[column] = row
-                break
-            if scores[row, slot] > scores[rival, chosen[rival]]:
-                owner[column] = row
-                row = rival
-    return chosen

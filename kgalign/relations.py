@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from scipy import sparse
+import scipy  # which imports its parts when they are first used
 
 from kgalign.data import Alignment, AlignmentTask, Ints, KnowledgeGraph
 
@@ -26,7 +26,7 @@ def relation_matches(task: AlignmentTask, alignment: Alignment, least: float = 0
     _, first, often = np.unique(alignment.targets, return_index=True, return_counts=True)
     single = np.zeros(len(alignment), bool)
     single[first[often == 1]] = True
-    matches = sparse.coo_array(match_relations(task, task.seeds + alignment.where(single & (alignment.scores > 0.5))))
+    matches = scipy.sparse.coo_array(match_relations(task, task.seeds + alignment.where(single & (alignment.scores > 0.5))))
     names, others = task.source.relations, task.target.relations
     found = [
         RelationMatch(names[row], others[column % len(others)], column >= len(others), round(score, 4))
@@ -36,7 +36,7 @@ def relation_matches(task: AlignmentTask, alignment: Alignment, least: float = 0
     return sorted(found, key=lambda match: (-match.score, match.source, match.target))
 
 
-def match_relations(task: AlignmentTask, known: Alignment) -> sparse.csr_array:
+def match_relations(task: AlignmentTask, known: Alignment) -> scipy.sparse.csr_array:
     """(2 r, 2 s) how far each relation of the source holds between the same known pairs as each of the target, 0 to 1.
 
     Relations r.. and s.. are those read backwards. `known` is one-to-one.
@@ -52,13 +52,13 @@ def match_relations(task: AlignmentTask, known: Alignment) -> sparse.csr_array:
         shapes.append(2 * len(graph.relations))
     pairs, columns = np.unique(np.concatenate(keys), return_inverse=True)
     left, right = (
-        sparse.csr_array((np.ones(len(relation)), (relation, column)), shape=(shape, len(pairs)))
+        scipy.sparse.csr_array((np.ones(len(relation)), (relation, column)), shape=(shape, len(pairs)))
         for relation, column, shape in zip(relations, np.split(columns, [len(keys[0])]), shapes, strict=True)
     )
-    both = sparse.coo_array(left @ right.T)
+    both = scipy.sparse.coo_array(left @ right.T)
     # Two more facts on either side: a relation that was seen once is not yet sure of its match.
     often = np.sqrt((left.sum(axis=1)[both.row] + 2) * (right.sum(axis=1)[both.col] + 2))
-    return sparse.csr_array((both.data / often, (both.row, both.col)), shape=shapes)
+    return scipy.sparse.csr_array((both.data / often, (both.row, both.col)), shape=shapes)
 
 
 @lru_cache(maxsize=4)
@@ -72,9 +72,9 @@ def both_ways(graph: KnowledgeGraph) -> Ints:
 
 
 @lru_cache(maxsize=4)
-def adjacency(graph: KnowledgeGraph) -> sparse.csr_array:
+def adjacency(graph: KnowledgeGraph) -> scipy.sparse.csr_array:
     """(n, n) 1 where two entities are neighbours, whichever way the triples lead."""
     edges, size = both_ways(graph), len(graph.entities)
-    matrix = sparse.csr_array((np.ones(len(edges), np.float32), (edges[:, 0], edges[:, 2])), shape=(size, size))
+    matrix = scipy.sparse.csr_array((np.ones(len(edges), np.float32), (edges[:, 0], edges[:, 2])), shape=(size, size))
     matrix.data[:] = 1
     return matrix

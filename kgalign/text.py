@@ -11,8 +11,7 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
-from anyascii import anyascii
-from scipy import sparse
+import scipy  # which imports its parts when they are first used
 
 from kgalign.data import Floats, Ints
 from kgalign.errors import DataError, OptionError
@@ -41,6 +40,8 @@ def comparable(source_names: Sequence[str], target_names: Sequence[str]) -> tupl
     if script_overlap(source, target) >= SHARED_SCRIPT:
         return source_names, target_names
     logger.info("names in %s and %s script are compared in Latin letters", next(iter(source)), next(iter(target)))
+    from anyascii import anyascii
+
     return [anyascii(name) for name in source_names], [anyascii(name) for name in target_names]
 
 
@@ -67,7 +68,7 @@ def script_overlap(source: dict[str, float], target: dict[str, float]) -> float:
 
 def ngram_vectors(
     source_names: Sequence[str], target_names: Sequence[str], longest: int = 3
-) -> tuple[sparse.csr_array, sparse.csr_array]:
+) -> tuple[scipy.sparse.csr_array, scipy.sparse.csr_array]:
     """Unit TF-IDF vectors of the character n-grams (1 to `longest`, 3 at most) within words, for both sides over one vocabulary.
 
     Names in two scripts are transliterated first.
@@ -79,12 +80,12 @@ def ngram_vectors(
     return vectors[: len(source_names)], vectors[len(source_names) :]
 
 
-def weighted_ngrams(names: Sequence[str], longest: int = 3) -> tuple[sparse.csr_array, Ints]:
+def weighted_ngrams(names: Sequence[str], longest: int = 3) -> tuple[scipy.sparse.csr_array, Ints]:
     """Unit TF-IDF vectors (n, f) of the n-grams of each name, and the number (f,) that stands for each n-gram everywhere."""
     keys, owners = _ngrams([fold(name) for name in names], longest)
     vocabulary, features = np.unique(keys, return_inverse=True)
     shape = (len(names), max(1, len(vocabulary)))
-    counts = sparse.csr_array((np.ones(len(owners), np.float32), (owners, features)), shape=shape)
+    counts = scipy.sparse.csr_array((np.ones(len(owners), np.float32), (owners, features)), shape=shape)
     documents = np.bincount(counts.indices, minlength=counts.shape[1])
     rarity = np.log((1 + len(names)) / (1 + documents)) + 1
     counts.data = ((1 + np.log(counts.data)) * rarity[counts.indices]).astype(np.float32)
@@ -108,7 +109,7 @@ def word_vectors(source_names: Sequence[str], target_names: Sequence[str], path:
     columns = np.array([vocabulary.get(word, -1) for name in words for word in name], np.int64)
     found = columns >= 0
     shape = (len(words), len(vectors))
-    sums = sparse.csr_array((np.ones(found.sum(), np.float32), (rows[found], columns[found])), shape=shape) @ vectors
+    sums = scipy.sparse.csr_array((np.ones(found.sum(), np.float32), (rows[found], columns[found])), shape=shape) @ vectors
     means = sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-12)
     return means[: len(source_names)], means[len(source_names) :]
 
@@ -138,12 +139,12 @@ def read_word_vectors(path: str | Path, wanted: set[str]) -> tuple[dict[str, int
     return vocabulary, np.stack(rows)
 
 
-def unit_rows(matrix: sparse.csr_array) -> sparse.csr_array:
+def unit_rows(matrix: scipy.sparse.csr_array) -> scipy.sparse.csr_array:
     """The same sparse matrix with each row scaled to length 1; empty rows stay empty."""
     lengths = np.sqrt(np.add.reduceat(np.append(matrix.data**2, 0), matrix.indptr[:-1]))
     lengths[np.diff(matrix.indptr) == 0] = 1
     scaled = matrix.data / np.repeat(lengths, np.diff(matrix.indptr))
-    return sparse.csr_array((scaled.astype(np.float32), matrix.indices, matrix.indptr), shape=matrix.shape)
+    return scipy.sparse.csr_array((scaled.astype(np.float32), matrix.indices, matrix.indptr), shape=matrix.shape)
 
 
 @cache

@@ -11,7 +11,7 @@ PACKAGE = Path(kgalign.__file__).parent
 LAYERS = (
     {"errors"},
     {"data", "files"},
-    {"text", "search", "assignment", "calibrate", "relations", "readers", "decode", "evaluate"},
+    {"text", "search", "assignment", "proposals", "calibrate", "relations", "readers", "decode", "evaluate"},
     {"models", "datasets", "evidence"},
     {"explain", "report"},
     {"writers"},
@@ -39,8 +39,41 @@ def test_imports_point_one_way():
 
 
 def test_neural_code_is_not_needed_to_import():
-    block = "import sys; sys.modules['torch'] = None; import kgalign, kgalign.cli"
-    subprocess.run([sys.executable, "-c", block], check=True)
+    run_without(("torch",), "import kgalign, kgalign.cli")
+
+
+def test_numbers_alone_are_enough_to_read_align_and_plan_benchmarks(tmp_path):
+    """A machine with a GPU often has numpy, scipy, numba and torch, and nothing else can be installed there."""
+    for name, text in {
+        "ent_ids_1": "0\thttp://fr/Rome\n1\thttp://fr/Italie\n",
+        "ent_ids_2": "2\thttp://en/Rome\n3\thttp://en/Italy\n",
+        "triples_1": "0\t0\t1\n",
+        "triples_2": "2\t0\t3\n",
+        "ref_ent_ids": "0\t2\n1\t3\n",
+    }.items():
+        (tmp_path / name).write_text(text, "utf-8")
+    run_without(
+        ("pyoxigraph", "pyarrow", "typer", "rich", "anyascii", "jinja2", "matplotlib"),
+        "import sys",
+        "import kgalign",
+        "from kgalign.bench import TABLES, Plan",
+        "assert len(kgalign.read(sys.argv[1])[0].source.entities) == 2  # a folder as DBP15K has them",
+        "task, gold = kgalign.demo()  # and one as OpenEA has them",
+        "for model in ('names', 'fast'):",
+        "    assert kgalign.align(task, gold, model=model).metrics['hits@1'] > 0.5",
+        arguments=[tmp_path],
+    )
+
+
+def test_help_imports_nothing_that_is_slow():
+    slow = ("numba", "scipy.sparse", "scipy.optimize", "pyarrow", "pyoxigraph", "jinja2", "torch", "urllib.request")
+    run_without(slow, "from kgalign.cli import main", "main()", arguments=["--help"])
+
+
+def run_without(blocked, *lines, arguments=()):
+    """Runs the lines in a process of its own where the blocked packages are not installed."""
+    refuse = f"import sys; sys.modules.update(dict.fromkeys({blocked}))"
+    subprocess.run([sys.executable, "-c", "\n".join((refuse, *lines)), *map(str, arguments)], check=True)
 
 
 def imported_modules(path):

@@ -6,7 +6,6 @@ import hashlib
 import json
 import shutil
 import tempfile
-import urllib.request
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -62,6 +61,8 @@ def download_dbp15k(
 
 def fetch(url: str, checksum: str, path: Path) -> None:
     """Stores what the URL serves, if it is the very file that was expected."""
+    import urllib.request  # slow to import, and of no other use
+
     try:
         with urllib.request.urlopen(url, timeout=60) as answer:
             content = answer.read()

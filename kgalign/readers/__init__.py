@@ -11,10 +11,12 @@ import numpy as np
 from kgalign.data import Alignment, AlignmentTask, Ints, KnowledgeGraph, Protocol
 from kgalign.errors import DataError, OptionError
 from kgalign.files import read_rows
-from kgalign.readers import dbp15k, openea, rdf, sparql, tables
+from kgalign.readers import dbp15k, openea, tables
 from kgalign.readers.labels import name_graphs
 from kgalign.readers.links import Links, split_links
 from kgalign.readers.names import is_blank, normal_iri
+from kgalign.readers.places import FORMATS as RDF_FORMATS
+from kgalign.readers.places import SCHEMES, find_files, format_of
 from kgalign.readers.statements import Statements
 
 # A file, a folder of files, a pattern such as dump/*.nt.gz, an endpoint; or several files.
@@ -85,7 +87,7 @@ def read_graph(place: Place, *, labels: Sequence[str] = (), languages: Sequence[
 def is_dataset(place: str | Path) -> bool:
     """Whether this is a folder with two graphs in it, and not a graph."""
     path = Path(place)
-    return path.is_dir() and (any(not module.missing(path) for module in FORMATS.values()) or not rdf.find_files(path))
+    return path.is_dir() and (any(not module.missing(path) for module in FORMATS.values()) or not find_files(path))
 
 
 def make_task(
@@ -125,11 +127,15 @@ def _read_graphs(places: Sequence[Place], labels: Sequence[str], languages: Sequ
 
 
 def _read_place(place: Place, strict: bool) -> Statements | Graph:
-    if isinstance(place, str) and place.startswith(sparql.SCHEMES):
+    if isinstance(place, str) and place.startswith(SCHEMES):
+        from kgalign.readers import sparql  # here and below, since what RDF takes is slow to import and not always installed
+
         return sparql.read_statements(place.removeprefix("sparql+"))
     paths = _files(place)
-    if len(paths) == 1 and rdf.format_of(paths[0]) is None:
+    if len(paths) == 1 and format_of(paths[0]) is None:
         return tables.read_graph(paths[0])
+    from kgalign.readers import rdf
+
     return rdf.read_statements(paths, strict)
 
 
@@ -141,9 +147,9 @@ def _files(place: Place) -> list[Path]:
         return [Path(path) for path in place]
     path = Path(place)
     if path.is_dir():
-        found = rdf.find_files(path)
+        found = find_files(path)
         if not found:
-            raise DataError(f"{path}: no RDF file in this folder; expected names that end in {', '.join(rdf.FORMATS)}")
+            raise DataError(f"{path}: no RDF file in this folder; expected names that end in {', '.join(RDF_FORMATS)}")
         return found
     if not path.exists() and any(sign in path.name for sign in "*?["):
         found = sorted(path.parent.glob(path.name))
@@ -157,7 +163,7 @@ def _dataset_folder(source: Place) -> Path:
     """The folder of a dataset; a single graph is refused with a hint."""
     if isinstance(source, str | Path) and Path(source).is_dir():
         return Path(source)
-    is_graph = _text(source).startswith(sparql.SCHEMES) or all(path.is_file() for path in _files(source))
+    is_graph = _text(source).startswith(SCHEMES) or all(path.is_file() for path in _files(source))
     hint = "this is one graph: give the other one too" if is_graph else "no such file or folder"
     raise DataError(f"{_text(source)}: {hint}")
 
@@ -182,7 +188,7 @@ def _read_folder(folder: Path, fold: int) -> tuple[tuple[KnowledgeGraph, Knowled
     for module in FORMATS.values():
         if not module.missing(folder):
             return module.read_folder(folder, fold) if module is openea else module.read_folder(folder)
-    if rdf.find_files(folder):
+    if find_files(folder):
         raise DataError(f"{folder}: a folder of RDF files is one graph: give the other one too")
     needs = "; ".join(f"{name} needs {module.NEEDS}" for name, module in FORMATS.items())
     raise DataError(f"{folder}: no known dataset in this folder. {needs}")

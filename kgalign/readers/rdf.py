@@ -11,32 +11,12 @@ from pyoxigraph import Quad, RdfFormat, parse
 
 from kgalign.errors import DataError
 from kgalign.files import COMPRESSIONS, UNREADABLE, open_bytes
+from kgalign.readers.places import BYTE_ORDER_MARK, FORMATS, format_of, opening
 from kgalign.readers.statements import Damage, Gatherer, Statements
 
-FORMATS = {
-    ".nt": RdfFormat.N_TRIPLES,
-    ".ntriples": RdfFormat.N_TRIPLES,
-    ".nq": RdfFormat.N_QUADS,
-    ".nquads": RdfFormat.N_QUADS,
-    ".ttl": RdfFormat.TURTLE,
-    ".turtle": RdfFormat.TURTLE,
-    ".n3": RdfFormat.TURTLE,  # what such files hold as a rule
-    ".trig": RdfFormat.TRIG,
-    ".rdf": RdfFormat.RDF_XML,
-    ".owl": RdfFormat.RDF_XML,
-    ".jsonld": RdfFormat.JSON_LD,
-}
 BY_LINE = (RdfFormat.N_TRIPLES, RdfFormat.N_QUADS)
 BLOCK = 1 << 18
 MOST_ERRORS = 1000  # in a row; a parser that finds nothing but errors has lost its way
-BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-NODE = rb"(?:<[^<>]*>|_:\S+)"
-OPENINGS = (
-    (re.compile(rb"\s*<(?:\?xml|rdf:RDF|!DOCTYPE\s+rdf)"), RdfFormat.RDF_XML),
-    (re.compile(rb'\s*(?:\[\s*)?\{\s*(?:"|\})'), RdfFormat.JSON_LD),
-    (re.compile(rb"(?:\s*#.*\n)*\s*(?:@prefix|@base|prefix|base)\s", re.IGNORECASE), RdfFormat.TURTLE),
-    (re.compile(rb"(?:\s*#.*\n)*\s*" + NODE + rb"\s*<[^<>]*>\s*(?:" + NODE + rb'|".*)\s*\.\s*(?:\n|$)'), RdfFormat.N_QUADS),
-)
 
 
 def read_statements(paths: Sequence[Path], strict: bool = False) -> Statements:
@@ -48,7 +28,7 @@ def read_statements(paths: Sequence[Path], strict: bool = False) -> Statements:
     for number, path in enumerate(paths, start=1):
         if not path.is_file():
             raise DataError(f"{path}: no such file")
-        kind = format_of(path)
+        kind = RdfFormat.from_extension(format_of(path) or "")
         if kind is None:
             raise DataError(f"{path}: not known to be RDF; expected a name that ends in {', '.join(FORMATS)}, compressed or not")
         _check_encoding(path)
@@ -59,27 +39,6 @@ def read_statements(paths: Sequence[Path], strict: bool = False) -> Statements:
         found = f"; {gatherer.damage.first[0]}" if gatherer.damage.count else ""
         raise DataError(f"{paths[0]}: the graph is empty; expected at least one statement{found}")
     return statements
-
-
-def format_of(path: Path) -> RdfFormat | None:
-    """The format that the file's name tells, else what its first bytes look like; None for what is not RDF."""
-    ending = _ending(path)
-    if ending in FORMATS:
-        return FORMATS[ending]
-    if ending in (".tsv", ".csv", ".parquet") or not path.is_file():
-        return None
-    opening = _opening(path)
-    return next((kind for pattern, kind in OPENINGS if pattern.match(opening)), None)
-
-
-def find_files(folder: Path) -> list[Path]:
-    """The RDF files of a folder, by their names alone, in order."""
-    return sorted(path for path in folder.iterdir() if path.is_file() and _ending(path) in FORMATS)
-
-
-def _ending(path: Path) -> str:
-    """What the name ends in, but for that of a compression."""
-    return (Path(path.stem).suffix if path.suffix in COMPRESSIONS else path.suffix).lower()
 
 
 def _read_lines(path: Path, kind: RdfFormat, strict: bool, damage: Damage) -> Iterator[Quad]:
@@ -158,17 +117,8 @@ def _report_cut(path: Path, error: BaseException, strict: bool, damage: Damage) 
 
 
 def _check_encoding(path: Path) -> None:
-    if _opening(path)[:2] in (b"\xff\xfe", b"\xfe\xff"):
+    if opening(path)[:2] in (b"\xff\xfe", b"\xfe\xff"):
         raise DataError(f"{path}:1: expected UTF-8, found UTF-16; convert the file, for instance with iconv")
-
-
-def _opening(path: Path) -> bytes:
-    """The first bytes of a file, none where it cannot be read: the reader itself will say why."""
-    try:
-        with open_bytes(path) as stream:
-            return bytes(stream.read(4096)).removeprefix(BYTE_ORDER_MARK)
-    except UNREADABLE:
-        return b""
 
 
 class _Remainder:

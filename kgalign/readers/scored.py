@@ -13,7 +13,6 @@ from kgalign.errors import DataError
 from kgalign.files import open_lines
 from kgalign.readers.links import link_names
 from kgalign.readers.tables import read_table
-from kgalign.search import pack
 
 Scale = Literal["similarity", "probability", "distance"]
 SCORE_COLUMNS = ("probability", "score", "scores", "similarity", "confidence")
@@ -38,6 +37,8 @@ def read_candidates(path: Path, scale: Scale = "similarity", temperature: float 
         if scores.min() < 0 or scores.max() > 1:
             raise DataError(f"{path}: scores from {scores.min():g} to {scores.max():g}; probabilities lie between 0 and 1")
         scores = np.log(np.maximum(scores, 1e-30))
+    from kgalign.search import pack  # compiled code, slow to import
+
     source, target = (KnowledgeGraph(side, [], np.empty((0, 3), np.int64), side) for side in names)
     packed = pack(sources, targets, scores.astype(np.float32), len(names[0]), len(names[1]))
     candidates = Candidates(packed.queries, packed.targets, packed.scores, temperature)

@@ -19,7 +19,6 @@ from kgalign.errors import DataError
 from kgalign.readers.statements import Damage, Gatherer, Statements
 
 logger = logging.getLogger(__name__)
-SCHEMES = ("sparql+http://", "sparql+https://")
 PAGE = 10_000
 SMALLEST_PAGE = 100
 TOLD_EVERY = 100_000  # statements

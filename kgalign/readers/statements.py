@@ -6,12 +6,15 @@ import re
 from array import array
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
-from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Triple
 
 from kgalign.data import Ints
 from kgalign.readers.names import normal_iri
+
+if TYPE_CHECKING:
+    from pyoxigraph import BlankNode, NamedNode, Quad
 
 SHOWN = 5  # broken lines that are shown; the others are counted
 ANONYMOUS = re.compile(r"[0-9a-f]{20,32}")  # how the parser calls a blank node that the file gives no label
@@ -69,6 +72,8 @@ class Gatherer:
 
     def add(self, quads: Iterable[Quad], blank_prefix: str = "") -> None:
         """Adds statements; named graphs are read as one. Blank nodes are the same only within one call."""
+        from pyoxigraph import BlankNode, Literal, Triple
+
         ids, blanks = self._ids, dict[str, int]()
         for subject, predicate, value, _ in quads:
             if isinstance(subject, Triple) or isinstance(value, Triple):

@@ -9,9 +9,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from jinja2 import Environment, StrictUndefined
-from markupsafe import Markup
-
 from kgalign import __version__
 from kgalign.evidence import Evidence
 from kgalign.readers.names import local_name
@@ -42,6 +39,9 @@ def write_report(run: Run, evidence: Evidence, path: Path) -> None:
 
 def render(run: Run, evidence: Evidence) -> str:
     """The page as HTML. It holds all its data, and its scripts are the only ones that a browser will run in it."""
+    from jinja2 import Environment, StrictUndefined
+    from markupsafe import Markup
+
     rounds = [line for line in run.alignment.record.get("rounds", ()) if line["stopped"] != "plain decoding"]
     bins = list(run.reliability)
     decoder = str(run.alignment.record.get("decoder", "the decoder"))

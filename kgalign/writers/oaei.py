@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from html import escape
 from pathlib import Path
-from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
@@ -23,8 +23,8 @@ HEAD = """\
 """
 CELL = """\
   <map><Cell>
-    <entity1 rdf:resource={source}/>
-    <entity2 rdf:resource={target}/>
+    <entity1 rdf:resource="{source}"/>
+    <entity2 rdf:resource="{target}"/>
     <relation>=</relation>
     <measure rdf:datatype="xsd:float">{score:.4f}</measure>
   </Cell></map>
@@ -39,9 +39,9 @@ def write(alignment: Alignment, task: AlignmentTask, path: Path) -> None:
     with path.open("w", encoding="utf-8", newline="\n") as file:
         file.write(HEAD.format(type=ONE_TO_ONE if single else ANY))
         for (source, target), score in zip(alignment.pairs.tolist(), alignment.scores.tolist(), strict=True):
-            ends = {
-                "source": quoteattr(iri(task.source.entities[source], "source")[1:-1]),
-                "target": quoteattr(iri(task.target.entities[target], "target")[1:-1]),
+            ends = {  # an IRI holds no quotation marks
+                "source": escape(iri(task.source.entities[source], "source")[1:-1], quote=False),
+                "target": escape(iri(task.target.entities[target], "target")[1:-1], quote=False),
             }
             file.write(CELL.format(**ends, score=score))
         file.write(TAIL)

@@ -1,6 +1,6 @@
 """Models that give each entity a vector: what the graph convolutions compute, and what is kept of a training."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -16,10 +16,6 @@ from kgalign.models.layers import SparseMatrix, joint_triples, margin_loss, neig
 from kgalign.models.rdgcn import TripleAttention, dual_graph, incidence
 
 CPU = torch.device("cpu")
-SMALL = {
-    "gcn_align": {"size": 16, "attribute_size": 8, "negatives": 5, "epochs": 10},
-    "rdgcn": {"ngrams": 32, "negatives": 5, "epochs": 5},
-}
 
 
 @pytest.fixture(scope="module")
@@ -27,9 +23,9 @@ def task():
     return demo("fr_en")[0]
 
 
-@pytest.fixture(scope="module", params=SMALL)
+@pytest.fixture(scope="module", params=("gcn_align", "rdgcn"))
 def fitted(request, task):
-    return make_model(request.param, device="cpu", **SMALL[request.param]).fit(task)
+    return make_model(request.param, device="cpu", **model_class(request.param).quick_options).fit(task)
 
 
 def test_known_pairs_change_the_scores_of_others(fitted, task):
@@ -60,6 +56,26 @@ def test_a_model_that_learnt_nothing_says_so(fitted, task):
     fresh = type(fitted)(**fitted.options())
     with pytest.raises(OptionError, match="has learnt nothing yet"):
         fresh.predict(task, task.seeds)
+
+
+def test_easy_pairs_are_learnt_from_and_never_judge(task):
+    """Of a new training the first network is the one without the development links."""
+    learnt_from = []
+
+    @dataclass(frozen=True)
+    class Recording(model_class("gcn_align")):
+        def build(self, task, device):
+            learnt_from.append(set(task.seeds.keys.tolist()))
+            return super().build(task, device)
+
+    options = {**model_class("gcn_align").quick_options, "epochs": 1}
+    model = Recording(device="cpu", refit=True, **options).fit(task)
+    plain, seeds = learnt_from[0], set(task.seeds.keys.tolist())
+    easy = Alignment(np.column_stack([task.queries, task.pool]))
+    clashing = Alignment(np.column_stack([task.seeds.sources[:1], task.pool[-1:]]))
+    learnt_from.clear()
+    model.predict(task, task.seeds + clashing + easy)
+    assert learnt_from[:2] == [plain | set(easy.keys.tolist()), seeds | set(easy.keys.tolist())]
 
 
 def test_a_model_is_registered_under_its_own_name():
@@ -168,4 +184,9 @@ def test_rdgcn_takes_word_vectors_alone(task, tmp_path):
     path = tmp_path / "vectors.txt"
     path.write_text("heure 1 0\ntime 1 0.1\nde 0 1\n")
     model = make_model("rdgcn", device="cpu", ngrams=0, word_vectors=str(path), negatives=2, epochs=1).fit(task)
-    assert len(model.predict(task, task.seeds)) == len(task.queries)
+    candidates = model.predict(task, task.seeds)
+    assert len(candidates) == len(task.queries)
+    model.save(tmp_path)
+    path.unlink()
+    again = type(model).load(tmp_path, device="cpu").predict(task, task.seeds)
+    assert again.scores.tobytes() == candidates.scores.tobytes(), "a trained model does without the file"

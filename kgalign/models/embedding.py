@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import time
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Self
@@ -26,7 +27,7 @@ Metric = Literal["cosine", "manhattan"]
 log = logging.getLogger("kgalign")
 
 
-class Network(nn.Module):
+class Network(nn.Module, ABC):
     """The weights of a model for two graphs and their seeds, and how they learn.
 
     Parameters and persistent buffers are kept and stored; what can be made again from the graphs and the seeds is a buffer that is not
@@ -35,13 +36,13 @@ class Network(nn.Module):
 
     metric: Metric = "cosine"
 
+    @abstractmethod
     def run_epoch(self, epoch: int) -> float:
         """Learns for one epoch, counted from 0, and returns the loss."""
-        raise NotImplementedError
 
+    @abstractmethod
     def vectors(self, known: Alignment) -> tuple[Tensor, Tensor]:
         """(n, d) and (m, d) vectors of all source and all target entities, in the light of the known pairs."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +58,7 @@ class Learnt:
 
 
 @dataclass(frozen=True)
-class EmbeddingModel:
+class EmbeddingModel(ABC):
     """Options and verbs of every model that gives each entity a vector; a model adds its own options and its network.
 
     k               candidates for each query; targets that have it among their own k best come on top
@@ -91,43 +92,19 @@ class EmbeddingModel:
         if not 0 < self.dev_fraction < 1:
             raise OptionError(f"dev_fraction={self.dev_fraction}: expected a share between 0 and 1")
 
+    @abstractmethod
     def build(self, task: AlignmentTask, device: torch.device) -> Network:
-        """A network for the graphs and seeds of the task that has learnt nothing yet."""
-        raise NotImplementedError
+        """A network for the graphs and seeds of the task, before it learns or takes over what was learnt."""
 
     def fit(self, task: AlignmentTask) -> Self:
-        if len(task.seeds) < MIN_SEEDS:
-            raise OptionError(
-                f"the model {self.name} learns from seeds, but there are {len(task.seeds)}: expected {MIN_SEEDS} or more"
-            )
-        device = pick_device(self.device)
-        asked, dev = hold_out(task, self.dev_fraction, self.seed)
-        if not len(dev) or not len(asked.seeds):
-            raise OptionError(
-                f"dev_fraction={self.dev_fraction}: of {len(task.seeds)} seeds that leaves {len(asked.seeds)} to learn from "
-                f"and {len(dev)} to judge by; expected some of both"
-            )
-        network = self.build(asked, device)
-        history, best = self._train(network, asked, dev)
-        fitted = calibrated(self._candidates(network, asked, asked.queries, asked.seeds), dev)
-        seeds = asked.seeds
-        if self.all_seeds:
-            network, seeds = self.build(task, device), task.seeds
-            began = time.perf_counter()
-            for epoch in range(best):
-                network.run_epoch(epoch)
-                if (epoch + 1) % (10 * self.look_every) == 0:
-                    left = (time.perf_counter() - began) / (epoch + 1) * (best - epoch - 1)
-                    log.info("epoch %d of %d with all seeds, %.0f s left", epoch + 1, best, left)
-        graphs = fingerprint(task.source, task.target)
-        return self._with(Learnt(_copy(network), seeds, graphs, fitted.temperature, fitted.nobody, history))
+        return replace(self)._fit(task, Alignment.empty())  # whatever it had learnt before is forgotten
 
     def predict(self, task: AlignmentTask, known: Alignment) -> Candidates:
         if self._learnt is None:
             raise OptionError(f"the model {self.name} has learnt nothing yet: fit it first, or load a trained one")
-        if self.refit and not np.isin(known.keys, task.seeds.keys).all():
-            told = replace(task, seeds=_one_to_one(known))
-            return replace(self, refit=False).fit(told).predict(told, task.seeds)
+        if self.refit and len(easy := _beside(task.seeds, known)):
+            told = replace(task, seeds=task.seeds + easy)
+            return replace(self, refit=False)._fit(task, easy).predict(told, task.seeds)
         candidates = self._candidates(self._network(task), task, task.queries, known)
         return replace(candidates, temperature=self._learnt.temperature, nobody=self._learnt.nobody)
 
@@ -171,6 +148,35 @@ class EmbeddingModel:
     def history(self) -> list[dict[str, float]]:
         """Epoch, loss, development hits@1 and seconds of each look at the development links."""
         return self._learnt.history if self._learnt else []
+
+    def _fit(self, task: AlignmentTask, easy: Alignment) -> Self:
+        """The model trained on the seeds and on easy pairs. Development links are seeds: an easy pair may be wrong, and cannot judge."""
+        if len(task.seeds) < MIN_SEEDS:
+            raise OptionError(
+                f"the model {self.name} learns from seeds, but there are {len(task.seeds)}: expected {MIN_SEEDS} or more"
+            )
+        device = pick_device(self.device)
+        asked, dev = hold_out(task, self.dev_fraction, self.seed)
+        if not len(dev) or not len(asked.seeds):
+            raise OptionError(
+                f"dev_fraction={self.dev_fraction}: of {len(task.seeds)} seeds that leaves {len(asked.seeds)} to learn from "
+                f"and {len(dev)} to judge by; expected some of both"
+            )
+        task, asked = (replace(each, seeds=each.seeds + easy) for each in (task, asked))
+        network = self.build(asked, device)
+        history, best = self._train(network, asked, dev)
+        fitted = calibrated(self._candidates(network, asked, asked.queries, asked.seeds), dev)
+        seeds = asked.seeds
+        if self.all_seeds:
+            network, seeds = self.build(task, device), task.seeds
+            began = time.perf_counter()
+            for epoch in range(best):
+                network.run_epoch(epoch)
+                if (epoch + 1) % (10 * self.look_every) == 0:
+                    left = (time.perf_counter() - began) / (epoch + 1) * (best - epoch - 1)
+                    log.info("epoch %d of %d with all seeds, %.0f s left", epoch + 1, best, left)
+        graphs = fingerprint(task.source, task.target)
+        return self._with(Learnt(_copy(network), seeds, graphs, fitted.temperature, fitted.nobody, history))
 
     def _train(self, network: Network, asked: AlignmentTask, dev: Alignment) -> tuple[list[dict[str, float]], int]:
         """Trains until development links stop getting better, leaves the network at its best epoch; the looks, and that epoch."""
@@ -283,12 +289,13 @@ def fingerprint(source: KnowledgeGraph, target: KnowledgeGraph) -> str:
     return digest.hexdigest()
 
 
-def _one_to_one(known: Alignment) -> Alignment:
-    """The known pairs, each entity in the first that it is in."""
+def _beside(seeds: Alignment, known: Alignment) -> Alignment:
+    """The known pairs of entities that no seed has, each entity in the first that it is in."""
+    easy = known.where(~np.isin(known.sources, seeds.sources) & ~np.isin(known.targets, seeds.targets))
     for side in (0, 1):
-        _, first = np.unique(known.pairs[:, side], return_index=True)
-        known = known.where(np.sort(first))
-    return known
+        _, first = np.unique(easy.pairs[:, side], return_index=True)
+        easy = easy.where(np.sort(first))
+    return easy
 
 
 def _tensor(ids: Ints, beside: Tensor) -> Tensor:

@@ -13,10 +13,10 @@ from torch import Tensor
 from kgalign.data import Alignment, AlignmentTask, Floats, Ints
 from kgalign.errors import OptionError, check_at_least
 from kgalign.models import Options, Systems
-from kgalign.models.embedding import EmbeddingModel, Metric, Network
+from kgalign.models.embedding import EmbeddingModel, Network
 from kgalign.models.layers import (
+    ConvolutionNetwork,
     SparseMatrix,
-    joint_pairs,
     joint_triples,
     margin_loss,
     neighbour_matrix,
@@ -78,16 +78,12 @@ class GCNAlign(EmbeddingModel):
         return GCNAlignNetwork(self, task, device)
 
 
-class GCNAlignNetwork(Network):
+class GCNAlignNetwork(ConvolutionNetwork):
     """One table for the entities of both graphs and one for their attributes; each is trained by a loss of its own."""
 
-    metric: Metric = "manhattan"
-
     def __init__(self, options: GCNAlign, task: AlignmentTask, device: torch.device) -> None:
-        super().__init__()
+        super().__init__(task, device)
         self.options = options
-        self.sources, self.targets = len(task.source.entities), len(task.target.entities)
-        self.seeds = joint_pairs(task, task.seeds, device)
         self.neighbours = SparseMatrix.of(edge_matrix(task, options.edges), device)
         matrix = attribute_matrix(task, options.attributes) if options.attributes else None
         self.features = None if matrix is None else SparseMatrix.of(matrix, device)
@@ -95,9 +91,8 @@ class GCNAlignNetwork(Network):
         self.structure = random_table(self.sources + self.targets, options.size, start)
         if matrix is not None:
             self.attributes = random_table(matrix.shape[1], options.attribute_size, start)
-        self.to(device)
         self.generator = torch.Generator(device).manual_seed(options.seed)
-        self.optimiser = torch.optim.Adam(self.parameters(), lr=options.learning_rate)
+        self.begin(device, options.learning_rate)
 
     def run_epoch(self, epoch: int) -> float:
         shape = len(self.seeds), self.options.negatives
@@ -106,16 +101,13 @@ class GCNAlignNetwork(Network):
         loss = self.seeds.new_zeros((), dtype=torch.float32)
         for states in self._encode(Alignment.empty()):
             loss = loss + margin_loss(states, self.seeds, wrong_sources, wrong_targets, self.options.margin)
-        self.optimiser.zero_grad()
-        loss.backward()
-        self.optimiser.step()
-        return loss.item()
+        return self.learn(loss)
 
     def vectors(self, known: Alignment) -> tuple[Tensor, Tensor]:
         share = self.options.structure_share
         parts = self._encode(known)
         states = torch.cat([weight * part for weight, part in zip((share, 1 - share), parts, strict=False)], dim=1)
-        return states[: self.sources], states[self.sources :]
+        return self.sides(states)
 
     def _encode(self, known: Alignment) -> list[Tensor]:
         """(n + m, d) what both graphs come to by their structure, and where there are attributes (n + m, e) by those."""

@@ -1,4 +1,4 @@
-"""What the graph convolution models share: both graphs in one table, sums over neighbours, known pairs, the margin loss."""
+"""What the graph convolution models share: both graphs in one table, sums over neighbours, known pairs, steps of learning."""
 
 from __future__ import annotations
 
@@ -12,9 +12,38 @@ from torch import Tensor
 from torch.utils.checkpoint import checkpoint
 
 from kgalign.data import Alignment, AlignmentTask, Floats, Ints
+from kgalign.models.embedding import Metric, Network
 
 BLOCK = 2**27  # differences that are in memory at a time, 4 bytes each
 Normalisation = Literal["mean", "symmetric"]
+
+
+class ConvolutionNetwork(Network):
+    """Both graphs in one table, the target's entities after the source's; near is what has a small L1 distance, as in the margin loss."""
+
+    metric: Metric = "manhattan"
+    optimiser: torch.optim.Optimizer
+
+    def __init__(self, task: AlignmentTask, device: torch.device) -> None:
+        super().__init__()
+        self.sources, self.targets = len(task.source.entities), len(task.target.entities)
+        self.seeds = joint_pairs(task, task.seeds, device)
+
+    def begin(self, device: torch.device, learning_rate: float) -> None:
+        """Makes ready to learn, when all parameters are there."""
+        self.to(device)
+        self.optimiser = torch.optim.Adam(self.parameters(), lr=learning_rate)
+
+    def learn(self, loss: Tensor) -> float:
+        """Takes one step towards a smaller loss."""
+        self.optimiser.zero_grad()
+        loss.backward()
+        self.optimiser.step()
+        return loss.item()
+
+    def sides(self, states: Tensor) -> tuple[Tensor, Tensor]:
+        """(n, d) and (m, d) the rows of the source and those of the target."""
+        return states[: self.sources], states[self.sources :]
 
 
 def joint_triples(task: AlignmentTask) -> Ints:

@@ -14,10 +14,10 @@ from torch.nn import functional
 from kgalign.data import Alignment, AlignmentTask, Floats, Ints
 from kgalign.errors import OptionError, check_at_least
 from kgalign.models import Options, Systems
-from kgalign.models.embedding import EmbeddingModel, Metric, Network, nearest
+from kgalign.models.embedding import EmbeddingModel, Network, nearest
 from kgalign.models.layers import (
+    ConvolutionNetwork,
     SparseMatrix,
-    joint_pairs,
     joint_triples,
     margin_loss,
     neighbour_matrix,
@@ -74,20 +74,18 @@ class RDGCN(EmbeddingModel):
             raise OptionError("ngrams=0 without word vectors: expected one or the other, since names are all it starts from")
 
     def build(self, task: AlignmentTask, device: torch.device) -> Network:
-        return RDGCNNetwork(self, task, device)
+        # What was learnt holds the names too: the file of word vectors is not needed again.
+        names = self._learnt.tensors["names"] if self._learnt else NAME_LENGTH * torch.as_tensor(name_rows(self, task))
+        return RDGCNNetwork(self, task, names, device)
 
 
-class RDGCNNetwork(Network):
+class RDGCNNetwork(ConvolutionNetwork):
     """The table of names, which learns too, and the layers that it goes through."""
 
-    metric: Metric = "manhattan"
-
-    def __init__(self, options: RDGCN, task: AlignmentTask, device: torch.device) -> None:
-        super().__init__()
+    def __init__(self, options: RDGCN, task: AlignmentTask, names: Tensor, device: torch.device) -> None:
+        super().__init__(task, device)
         self.options = options
-        self.sources = len(task.source.entities)
-        self.seeds = joint_pairs(task, task.seeds, device)
-        triples, count = joint_triples(task), self.sources + len(task.target.entities)
+        triples, count = joint_triples(task), self.sources + self.targets
         relations = len(task.source.relations) + len(task.target.relations)
         heads, tails = (incidence(triples, end, relations, count) for end in (0, 2))
         self.heads, self.tails = (SparseMatrix.of(mean_rows(matrix), device) for matrix in (heads, tails))
@@ -97,8 +95,8 @@ class RDGCNNetwork(Network):
 
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(options.seed)
-            self.names = nn.Parameter(NAME_LENGTH * torch.as_tensor(name_rows(options, task)))
-            size = self.names.shape[1]
+            self.names = nn.Parameter(names.clone())
+            size = names.shape[1]
             self.relations = nn.ModuleList([RelationAttention(2 * size, bias=bias) for bias in (False, True)])
             self.scores = nn.ModuleList([nn.Linear(2 * size, 1) for _ in range(2)])
             self.gates = nn.ModuleList([nn.Linear(size, size) for _ in range(2)])
@@ -106,22 +104,16 @@ class RDGCNNetwork(Network):
             for layer in self.modules():
                 if isinstance(layer, nn.Linear):
                     glorot(layer)
-        self.to(device)
         self.negatives: tuple[Tensor, Tensor] | None = None
-        self.optimiser = torch.optim.Adam(self.parameters(), lr=options.learning_rate)
+        self.begin(device, options.learning_rate)
 
     def run_epoch(self, epoch: int) -> float:
         if self.negatives is None or epoch % self.options.refresh == 0:
             self.negatives = self._nearest()
-        loss = margin_loss(self._encode(Alignment.empty()), self.seeds, *self.negatives, self.options.margin)
-        self.optimiser.zero_grad()
-        loss.backward()
-        self.optimiser.step()
-        return loss.item()
+        return self.learn(margin_loss(self._encode(Alignment.empty()), self.seeds, *self.negatives, self.options.margin))
 
     def vectors(self, known: Alignment) -> tuple[Tensor, Tensor]:
-        states = self._encode(known)
-        return states[: self.sources], states[self.sources :]
+        return self.sides(self._encode(known))
 
     def _encode(self, known: Alignment) -> Tensor:
         """(n + m, d) what the names of both graphs come to."""

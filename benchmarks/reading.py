@@ -8,11 +8,8 @@ The graph is generated; a tenth of its statements are names, another tenth other
 from __future__ import annotations
 
 import argparse
-import multiprocessing
 import tempfile
 import time
-from collections.abc import Callable
-from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +18,7 @@ import numpy as np
 from benchmarks.results import add
 from kgalign import Attributes, KnowledgeGraph, read_graph, write_graph
 from kgalign.align import peak_mb
+from kgalign.bench.runs import in_own_process
 
 FORMATS = ("nt", "nt.gz", "ttl")
 BASE = "http://dbpedia.org"
@@ -33,14 +31,14 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         for ending in FORMATS:
             path = Path(folder) / f"graph.{ending}"
-            in_own_process(_write, given.triples, path)
-            answer = in_own_process(_read, path)
+            in_own_process(_write, given.triples, path)  # this process stays small: a new one counts from its parent's memory on
+            seconds, metrics = in_own_process(_read, path)
             add(
                 "reading",
                 "RDF reader",
                 f"{ending}, {given.triples:,} statements",
-                {**answer["metrics"], "file_mb": round(path.stat().st_size / 2**20)},
-                seconds=answer["seconds"],
+                {**metrics, "file_mb": round(path.stat().st_size / 2**20)},
+                seconds=seconds,
                 options={"triples": given.triples, "format": ending},
                 protocol="open",
                 split="generated 30 %",
@@ -70,24 +68,12 @@ def generate(statements: int, seed: int = 0) -> KnowledgeGraph:
     )
 
 
-def in_own_process(work: Callable[..., None], *arguments: Any) -> dict[str, Any]:
-    """What a process of its own sends back. This one stays small: a new one counts from its parent's memory on."""
-    context = multiprocessing.get_context("spawn")
-    receiver, sender = context.Pipe(duplex=False)
-    process = context.Process(target=work, args=(*arguments, sender))
-    process.start()
-    sender.close()
-    answer: dict[str, Any] = receiver.recv()
-    process.join()
-    return answer
-
-
-def _write(statements: int, path: Path, sender: Connection) -> None:
+def _write(statements: int, path: Path) -> None:
     write_graph(generate(statements), path, "en")
-    sender.send({})
 
 
-def _read(path: Path, sender: Connection) -> None:
+def _read(path: Path) -> tuple[float, dict[str, Any]]:
+    """Seconds, and the other figures."""
     before = peak_mb()
     began, began_cpu = time.perf_counter(), time.process_time()
     graph = read_graph(path)
@@ -100,7 +86,7 @@ def _read(path: Path, sender: Connection) -> None:
         "peak_mb": peak_mb(),
         "peak_mb_before": before,
     }
-    sender.send({"metrics": metrics, "seconds": seconds})
+    return seconds, metrics
 
 
 if __name__ == "__main__":

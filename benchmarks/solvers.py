@@ -64,35 +64,35 @@ def scipy_dense(instance: Instance) -> float:
 
 
 def ortools(instance: Instance) -> float:
-    """Whole numbers, costs x 1e6; it needs a perfect matching, so the problem is doubled with a mirror image of itself."""
+    """Whole numbers, costs x 1e6."""
     from ortools.graph.python import linear_sum_assignment as solver
 
-    n, m = len(instance.unmatched), instance.column_count
-    rows = np.repeat(np.arange(n), np.diff(instance.starts))
-    scaled = np.rint(instance.costs * 1e6).astype(np.int64)
-    own = np.rint(instance.unmatched * 1e6).astype(np.int64)
-    left = np.concatenate([rows, np.arange(n), n + np.arange(m), n + instance.columns])
-    right = np.concatenate([instance.columns, m + np.arange(n), np.arange(m), m + rows])
-    costs = np.concatenate([scaled, own, np.zeros(m, np.int64), np.zeros(len(rows), np.int64)])
+    left, right, costs = mirrored(instance)
     problem = solver.SimpleLinearSumAssignment()
-    problem.add_arcs_with_cost(left, right, costs)
+    problem.add_arcs_with_cost(left, right, np.rint(costs * 1e6).astype(np.int64))
     if problem.solve() != problem.OPTIMAL:
         raise OverflowError("ortools found no optimum")
     return problem.optimal_cost() / 1e6
 
 
 def lapx(instance: Instance) -> float:
-    """Sparse Jonker-Volgenant on a square problem: rows and a mirror image, as for ortools."""
+    """Sparse Jonker-Volgenant on a square problem; costs are shifted, as for scipy."""
     from lap import lapmod
 
+    size = len(instance.unmatched) + instance.column_count
+    left, right, costs = mirrored(instance)
+    graph = sparse.csr_array((costs + 1, (left, right)), shape=(size, size))
+    total, _, _ = lapmod(size, graph.data, graph.indptr, graph.indices)
+    return float(total - size)
+
+
+def mirrored(instance: Instance) -> tuple[Any, Any, Any]:
+    """Row, column and cost of the edges of a problem that has a perfect matching: the instance and a mirror image of it for nothing."""
     n, m = len(instance.unmatched), instance.column_count
     rows = np.repeat(np.arange(n), np.diff(instance.starts))
     left = np.concatenate([rows, np.arange(n), n + np.arange(m), n + instance.columns])
     right = np.concatenate([instance.columns, m + np.arange(n), np.arange(m), m + rows])
-    costs = np.concatenate([instance.costs, instance.unmatched, np.zeros(m), np.zeros(len(rows))])
-    graph = sparse.csr_array((costs + 1, (left, right)), shape=(n + m, n + m))
-    total, _, _ = lapmod(n + m, graph.data, graph.indptr, graph.indices)
-    return float(total - (n + m))
+    return left, right, np.concatenate([instance.costs, instance.unmatched, np.zeros(m + len(rows))])
 
 
 SOLVERS: dict[str, Callable[[Instance], float]] = {

@@ -6,9 +6,10 @@ import logging
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import scipy  # which imports its parts when they are first used
@@ -112,6 +113,13 @@ def word_vectors(source_names: Sequence[str], target_names: Sequence[str], path:
     sums = scipy.sparse.csr_array((np.ones(found.sum(), np.float32), (rows[found], columns[found])), shape=shape) @ vectors
     means = sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-12)
     return means[: len(source_names)], means[len(source_names) :]
+
+
+def check_word_vectors(options: Mapping[str, Any]) -> None:
+    """Refuses options with a file of word vectors that is not there, before anything is read or trained."""
+    path = options.get("word_vectors")
+    if path is not None and not Path(path).is_file():
+        raise DataError(f"{path}: no such file; expected word vectors, a GloVe or word2vec text file")
 
 
 def read_word_vectors(path: str | Path, wanted: set[str]) -> tuple[dict[str, int], Floats]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 from kgalign.bench.ablation import ABLATIONS, ablation
 from kgalign.bench.peers import PEERS, peers
@@ -18,8 +17,9 @@ from kgalign.bench.results import Line, read_lines
 from kgalign.bench.sweeps import TABLE3_MODELS, TABLE4_MODELS, table3, table4
 from kgalign.bench.systems import find_systems
 from kgalign.bench.table2 import table2
-from kgalign.errors import DataError, OptionError
+from kgalign.errors import OptionError
 from kgalign.models import MODELS, make_model
+from kgalign.text import check_word_vectors
 
 __all__ = ["TABLES", "BenchTable", "Plan", "check", "planned_lines"]
 
@@ -60,9 +60,7 @@ def check(table: str, plan: Plan) -> None:
     for system in find_systems(plan, own.models):
         make_model(system.model, **system.options)
         make_model(system.model, **system.plain.options)
-        vectors = system.options.get("word_vectors")
-        if vectors is not None and not Path(vectors).is_file():
-            raise DataError(f"{vectors}: no such file; expected word vectors, a GloVe or word2vec text file")
+        check_word_vectors(system.options)
 
 
 def planned_lines(table: str, plan: Plan) -> list[Line]:

@@ -37,6 +37,7 @@ from kgalign.models import MODELS, make_model, model_options
 from kgalign.readers import read
 from kgalign.readers.scored import read_candidates
 from kgalign.readers.tables import read_table
+from kgalign.text import check_word_vectors
 from kgalign.writers import write_run
 from kgalign.writers.run import check_free
 
@@ -193,9 +194,7 @@ def _check_before_reading(
     make_model(model, **for_model)
     make_decoder(decoder, **for_decoder)
     check_options(alpha, min_new, max_rounds)
-    vectors = options.get("word_vectors")
-    if vectors is not None and not Path(vectors).is_file():
-        raise DataError(f"{vectors}: no such file; expected word vectors, a GloVe or word2vec text file")
+    check_word_vectors(options)
 
 
 def _show_reading(side: str, graph: KnowledgeGraph) -> None:

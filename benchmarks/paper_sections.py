@@ -63,19 +63,31 @@ def gains() -> str:
 
 
 def training_costs() -> str:
-    """Epochs, seconds and memory of the trainings."""
+    """Epochs, seconds and memory of the trainings, on a GPU and, by what an epoch takes, on a CPU."""
     found = [line for line in _table2_lines() if "epochs" in line["metrics"] and line["system"] in _plain(_table2_lines())]
+    on_cpu = {line["system"]: line for line in lines("epochs")}
     rows = []
     for system, chosen in by_system(found).items():
         metrics = [line["metrics"] for line in chosen]
         epochs, seconds = (mean(figures[name] for figures in metrics) for name in ("epochs", "training_seconds"))
-        rows.append([system, f"{epochs:.0f}", f"{seconds:.0f}", f"{max(figures['training_peak_mb'] for figures in metrics):,}"])
+        row = [system, f"{epochs:.0f}", f"{seconds:.0f}", f"{max(figures['training_peak_mb'] for figures in metrics):,}"]
+        rows.append(row + (_on_a_cpu(on_cpu[system], epochs) if system in on_cpu else ["", "", ""]))
     text = (
         "Epochs are picked on a tenth of the seeds. Those that give entities vectors are then trained on all seeds for as many, and seconds "
-        "are of both trainings together; up to sixteen ran side by side on one GPU, so alone they are faster. MiB are of the GPU."
+        "are of both trainings together; up to sixteen ran side by side on one GPU, so alone they are faster. MiB are of the GPU, or of the "
+        "whole process on a CPU, where ten epochs on ZH-EN were measured (`python -m benchmarks.epochs`) and the hours are reckoned from them: "
+        "the epochs to the best one, those until training gave up on a better one, and the same again with all seeds."
     )
-    told = table(("", "epochs", "seconds of training", "MiB"), rows)
-    return section("### What training takes", text, told, f"Measured on {_machines(found)}.", picture("costs")) if rows else ""
+    header = ("", "epochs", "GPU: seconds", "GPU: MiB", "CPU: seconds an epoch", "CPU: hours, reckoned", "CPU: MiB")
+    machines = f"Measured on {_machines([*found, *on_cpu.values()])}."
+    return section("### What training takes", text, table(header, rows), machines, picture("costs")) if rows else ""
+
+
+def _on_a_cpu(line: Line, epochs: float) -> list[str]:
+    """What an epoch takes, and a whole training that is best after so many."""
+    seconds, options = line["metrics"]["seconds_an_epoch"], line["options"]
+    tried = min(epochs + options["patience"] * options["look_every"], options["epochs"])
+    return [f"{seconds:.1f}", f"{seconds * (tried + epochs) / 3600:.1f}", f"{line['metrics']['peak_mb']:,}"]
 
 
 def calibration() -> str:

@@ -1,0 +1,61 @@
+"""What an epoch of each model that trains vectors takes on this machine, in a process of its own: seconds and memory.
+
+    python -m benchmarks.epochs [model ...] [--pair zh_en] [--device cpu]
+
+A whole training is some hundred epochs; on a CPU that is hours for some models, so the first ten stand for all. What is done once in so
+many epochs, such as looking for near negatives, is among them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from typing import Any
+
+from benchmarks.results import DATA, add
+from kgalign.align import peak_mb
+from kgalign.bench.plan import Plan
+from kgalign.bench.results import hardware
+from kgalign.bench.runs import in_own_process
+from kgalign.bench.systems import System, find_systems, told_options
+from kgalign.models import make_model
+
+MODELS = ("je", "mtranse", "jape", "iptranse", "gcn_align", "bootea", "rdgcn")
+EPOCHS = 10
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("models", nargs="*", default=MODELS)
+    parser.add_argument("--pair", default="zh_en")
+    parser.add_argument("--device", default="cpu")
+    given = parser.parse_args()
+    plan = Plan(DATA, models=given.models, pairs=[given.pair], device=given.device)
+    for system in find_systems(plan):
+        seconds, metrics, options = in_own_process(_measure, plan, system)
+        add("epochs", system.name, given.pair, metrics, seconds=seconds, options=options, machine=hardware(given.device))
+
+
+def _measure(plan: Plan, system: System) -> tuple[float, dict[str, Any], dict[str, Any]]:
+    """Seconds of set-up and epochs, figures, and the model's options."""
+    from kgalign.models.device import pick_device
+
+    task, _ = plan.datasets[0].read()
+    model = make_model(system.model, **system.options)
+    began = time.perf_counter()
+    network = model.build(task, pick_device(plan.device))
+    built = time.perf_counter()
+    for epoch in range(EPOCHS):
+        network.run_epoch(epoch)
+    done = time.perf_counter()
+    metrics = {
+        "seconds_set_up": built - began,
+        "seconds_an_epoch": (done - built) / EPOCHS,
+        "measured_epochs": EPOCHS,
+        "peak_mb": peak_mb(),
+    }
+    return done - began, metrics, {"model": system.model, **told_options(model)}
+
+
+if __name__ == "__main__":
+    main()

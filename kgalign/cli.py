@@ -483,6 +483,10 @@ def _show_reading(side: str, graph: KnowledgeGraph) -> None:
         console.print(f"{side}: left out what is broken, {seen['broken']:,} times; --strict refuses it. The first:", markup=False)
         for problem in seen["first broken"]:
             console.print(f"  {problem}", markup=False)
+    if seen.get("mended"):
+        console.print(f"{side}: {seen['mended']:,} statements break the rules but could be read. The first:", markup=False)
+        for problem in seen["first mended"]:
+            console.print(f"  {problem}", markup=False)
 
 
 def _check_before_reading(

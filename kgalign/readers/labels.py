@@ -238,6 +238,8 @@ def _named_graph(
         "blank nodes": sum(map(is_blank, side.entities)),
         "broken": side.damage.count,
         "first broken": list(side.damage.first),
+        "mended": side.damage.mended,
+        "first mended": list(side.damage.first_mended),
     }
     if side.left_out:
         record["statements about statements, left out"] = side.left_out

@@ -37,6 +37,7 @@ from kgalign.explain import describe, read_explanations
 from kgalign.merge import ENDINGS, find_conflicts, merged, read_links, single_links, write_conflicts, write_merged
 from kgalign.models import MODELS, make_model, model_options
 from kgalign.readers import is_dataset, read, read_graph
+from kgalign.readers.schema import schema_of
 from kgalign.readers.scored import read_alignments, read_candidates
 from kgalign.readers.tables import read_table
 from kgalign.relations import relation_matches
@@ -88,6 +89,7 @@ Languages = Annotated[
     str | None,
     typer.Option("--lang", help="language of the names in RDF, for instance zh,en: first the source's, then the target's"),
 ]
+Classes = Annotated[bool, typer.Option("--classes", help="align classes and properties too, not only what is of their kind")]
 Strict = Annotated[bool, typer.Option("--strict", help="refuse broken RDF instead of leaving out what is broken")]
 Seed = Annotated[int, typer.Option(min=0, help="the same seed gives the same result")]
 
@@ -132,6 +134,7 @@ def align_command(
     labels: Labels = None,
     languages: Languages = None,
     strict: Strict = False,
+    classes: Classes = False,
     names_source: Annotated[
         Path | None,
         typer.Option(help="table of IRI and name: names of the source that come before its own, translations for instance"),
@@ -184,6 +187,7 @@ def align_command(
             labels=labels or (),
             languages=_parse_languages(languages),
             strict=strict,
+            classes=classes,
             names_source=names_source,
             names_target=names_target,
         )
@@ -213,7 +217,7 @@ def align_command(
     files = {"source": source, "target": target, "seeds": seeds, "names_source": names_source, "names_target": names_target}
     inputs = _hashes(Path(path) for path in (*files.values(), gold) if path is not None)
     places = {name: _whole_place(path) for name, path in files.items() if path is not None}
-    how = {"labels": labels or [], "languages": _parse_languages(languages), "strict": strict}
+    how = {"labels": labels or [], "languages": _parse_languages(languages), "strict": strict, "classes": classes}
     reading = {**places, **how, "seed_ratio": seed_ratio, "split_seed": seed, "fold": fold_number}
     run = replace(run, seconds={"read": read_seconds, **run.seconds}, inputs=inputs, options={**run.options, "read": reading})
     _finish(run, output, as_json)
@@ -479,6 +483,8 @@ def _show_reading(side: str, graph: KnowledgeGraph) -> None:
     if "names from" in seen:
         share = f", {seen['subjects with a label']:.0%} of the subjects named" if seen["subjects with a label"] else ""
         console.print(f"{side}: names from {seen['names from']}; language {seen['language taken']}{share}", markup=False)
+    if seen.get("classes not asked"):
+        console.print(f"{side}: {seen['classes not asked']:,} classes and properties are not asked; --classes asks them too")
     if seen.get("broken"):
         console.print(f"{side}: left out what is broken, {seen['broken']:,} times; --strict refuses it. The first:", markup=False)
         for problem in seen["first broken"]:
@@ -648,6 +654,7 @@ def _describe(graph: KnowledgeGraph) -> dict[str, Any]:
         "relations": len(graph.relations),
         "triples": len(graph.triples),
         "literals": len(graph.attributes.values),
+        "classes and properties": len(schema_of(graph)),
         "entities without triples": len(graph.entities) - len(linked),
         "entities without a name": sum(not name for name in names),
         "names that several share": len(names) - len(set(names)),

@@ -98,6 +98,45 @@ def test_blank_nodes_without_a_name_are_not_asked(tmp_path):
     assert [task.source.names[query] for query in task.queries] == ["a", "Anna"]
 
 
+PEOPLE = """@prefix x: <http://x/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> . @prefix owl: <http://www.w3.org/2002/07/owl#> .
+x:Anna a x:Person , owl:NamedIndividual ; rdfs:label "Anna" . x:Berta a x:Person ; rdfs:label "Berta" ; x:knows x:Anna .
+x:Rex a x:Dog ; rdfs:label "Rex" . x:Oslo a owl:Thing ; rdfs:label "Oslo" .
+x:Person a owl:Class ; rdfs:label "person" ; rdfs:subClassOf x:Being . x:Dog a x:Species ; x:eats x:Bone .
+x:knows rdfs:range x:Person .
+"""
+
+
+def asked(path, **options):
+    task, _ = read(path, path, **options)
+    assert np.array_equal(task.queries, task.pool)
+    return {task.source.entities[query].rpartition("/")[2].rpartition("#")[2] for query in task.queries}
+
+
+def test_classes_are_not_asked_but_stay_in_the_graph(tmp_path):
+    path = write(tmp_path / "g.ttl", PEOPLE)
+    individuals = {"Anna", "Berta", "Rex", "Oslo", "Dog", "Bone"}  # Dog is a class, but one with facts of its own
+    assert asked(path) == individuals
+    assert asked(path, classes=True) == individuals | {"Person", "Being", "Species", "knows"}
+    task, _ = read(path, path)
+    assert task.source.record["classes not asked"] == 7  # those four and three terms of OWL
+    assert {"http://x/Person", "http://x/Being"} <= set(task.source.entities)
+    assert "classes not asked" not in read(path, path, classes=True)[0].source.record
+
+
+def test_classes_that_seeds_link_are_asked(tmp_path):
+    path = write(tmp_path / "g.ttl", PEOPLE)
+    assert "Being" in asked(path, seeds=write(tmp_path / "seeds.tsv", "http://x/Person\thttp://x/Person\n"))
+    assert "Being" not in asked(path, seeds=write(tmp_path / "seeds.tsv", "http://x/Anna\thttp://x/Anna\n"))
+
+
+def test_an_ontology_is_asked_for_its_classes(tmp_path):
+    head = PEOPLE.partition("\n")[0]
+    path = write(tmp_path / "g.ttl", head + "".join(f"x:C{i} a owl:Class ; rdfs:subClassOf x:C{i // 2} .\n" for i in range(20)))
+    assert asked(path) == {f"C{i}" for i in range(20)}
+    both, _ = read(path, write(tmp_path / "people.ttl", PEOPLE))
+    assert "http://x/Person" in [both.target.entities[i] for i in both.pool]
+
+
 def test_repeated_triples_count_once(tmp_path):
     row = "<http://x/a> <http://x/r> <http://x/b> .\n"
     graph = read_graph(write(tmp_path / "g.nt", f"<http://x/b> <http://x/r> <http://x/a> .\n{row}{row}"))
@@ -399,5 +438,10 @@ def test_the_command_line_aligns_rdf_with_nothing_else(tmp_path):
     assert links == {("http://l/1", "http://r/Rome"), ("http://l/2", "http://r/Paris"), ("http://l/3", "http://r/Oslo")}
     done = subprocess.run([*run, "align", "left.nt", "right.ttl", "--strict"], cwd=tmp_path, capture_output=True, text=True)
     assert (done.returncode, "left.nt:4: expected N-Triples" in done.stderr) == (2, True)
+    write(tmp_path / "people.ttl", PEOPLE)
+    done = subprocess.run([*run, "align", "people.ttl", "people.ttl", "-o", "run"], cwd=tmp_path, capture_output=True, text=True)
+    assert "source: 7 classes and properties are not asked; --classes asks them too" in done.stderr
+    done = subprocess.run([*run, "info", "people.ttl"], cwd=tmp_path, capture_output=True, text=True)
+    assert "classes and properties 7" in " ".join(done.stdout.replace("│", " ").split())
     done = subprocess.run([*run, "info", "left.nt"], cwd=tmp_path, capture_output=True, text=True)
     assert "nearly unique" in " ".join(done.stdout.replace("│", " ").split())

@@ -517,6 +517,11 @@ def _finish(run: Run, output: Path, as_json: bool) -> None:
         _show_figures(run.metrics)
     sure, likely = ((run.alignment.scores > least).sum() for least in (0.9, 0.5))
     console.print(f"{len(run.alignment):,} links in {folder}/alignment.tsv; {likely:,} of them above 0.5, {sure:,} above 0.9")
+    alone, alone_too = map(len, run.task.unmatched(run.alignment))
+    if alone or alone_too:
+        console.print(
+            f"without a partner: {alone:,} of the source, {alone_too:,} of the target; they are in {folder}/unmatched.tsv"
+        )
     console.print(f"the report: {folder}/report.html")
     if "model" in run.options and is_little(run.task, run.alignment):
         console.print(f"{'few' if len(run.alignment) else 'no'} links found; what each stage had to work with:")

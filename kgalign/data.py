@@ -139,6 +139,10 @@ class AlignmentTask:
             if len(np.unique(ids)) < len(ids):
                 raise DataError(f"two seeds share a {side} entity: expected each entity in one seed at most")
 
+    def unmatched(self, alignment: Alignment) -> tuple[Ints, Ints]:
+        """(a,) the queries and (b,) the pool entries that no link of the alignment touches."""
+        return np.setdiff1d(self.queries, alignment.sources), np.setdiff1d(self.pool, alignment.targets)
+
 
 @dataclass(frozen=True, eq=False)
 class Candidates:

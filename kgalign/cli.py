@@ -33,10 +33,10 @@ from kgalign.decode import ALIASES, DECODERS, decoder_options, make_decoder
 from kgalign.diagnose import explain_little, is_little
 from kgalign.errors import DataError, KgalignError, OptionError
 from kgalign.evaluate import evaluate as measure
-from kgalign.explain import describe, read_explanations
+from kgalign.explain import read_explanations
 from kgalign.merge import ENDINGS, find_conflicts, merged, read_links, single_links, write_conflicts, write_merged
 from kgalign.models import MODELS, make_model, model_options
-from kgalign.readers import is_dataset, read, read_graph
+from kgalign.readers import is_dataset, read, read_again, read_graph
 from kgalign.readers.schema import schema_of
 from kgalign.readers.scored import read_alignments, read_candidates
 from kgalign.readers.tables import read_table
@@ -282,7 +282,9 @@ def evaluate(
 @app.command()
 def explain(
     run: Annotated[Path, typer.Argument(help="the folder of a run")],
-    entity: Annotated[str, typer.Argument(metavar="IRI", help="an entity of either graph: its IRI, or its name")],
+    entity: Annotated[
+        str, typer.Argument(metavar="IRI", help="an entity of either graph: its IRI, the last part of it, or its name")
+    ],
     as_json: AsJson = False,
 ) -> None:
     """Say why an entity got its partner: names, linked neighbours, and what the runner-up lacks."""
@@ -290,7 +292,7 @@ def explain(
     if as_json:
         _print_json([asdict(explanation) for explanation in found])
     else:
-        print("\n\n".join(describe(explanation) for explanation in found))
+        print("\n\n".join(map(str, found)))
 
 
 @app.command()
@@ -304,7 +306,7 @@ def merge(
     if output.suffix not in ENDINGS:
         raise OptionError(f"{output}: expected a file ending in {' or '.join(ENDINGS)}")
     with _working("reading"):
-        task, _ = read(**_how_it_was_read(run))
+        task, _ = read_again(run)
     links, conflicts = single_links(read_links(run / "alignment.tsv", task), task, least)
     conflicts += find_conflicts(task, links, relation_matches(task, links))
     console.print(f"{len(links):,} links join {_size(task.source)} and {_size(task.target)}; {len(conflicts):,} conflicts")
@@ -542,17 +544,6 @@ def _models_that_are_there() -> tuple[str, ...]:
         return tuple(MODELS)
     console.print("without PyTorch, only names and fast; pip install torch safetensors, and all models are tried")
     return "names", "fast"
-
-
-def _how_it_was_read(run: Path) -> dict[str, Any]:
-    """The arguments of `read` that give the graphs of a run again."""
-    path = run / "run.json"
-    if not path.is_file():
-        raise DataError(f"{path}: no such file; expected the folder of a run, as kgalign align writes it")
-    arguments = json.loads(path.read_text("utf-8"))["options"].get("read")
-    if arguments is None:
-        raise DataError(f"{path}: does not say where its graphs are; expected a run of kgalign align")
-    return arguments
 
 
 def _measure_by_name(alignment: Alignment, task: AlignmentTask, gold: Path) -> dict[str, Any]:

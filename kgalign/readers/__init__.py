@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -84,6 +85,18 @@ def read(
 def read_graph(place: Place, *, labels: Sequence[str] = (), languages: Sequence[str] = (), strict: bool = False) -> KnowledgeGraph:
     """One graph by itself, see read."""
     return _read_graphs((place,), labels, languages, strict)[0][0]
+
+
+def read_again(run: str | Path) -> tuple[AlignmentTask, Alignment]:
+    """The task of a run's folder: the same graphs, read in the same way. What is asked may differ, the gold links are not known."""
+    path = Path(run) / "run.json"
+    if not path.is_file():
+        raise DataError(f"{path}: no such file; expected the folder of a run, as kgalign align writes it")
+    try:
+        arguments = json.loads(path.read_text("utf-8"))["options"]["read"]
+    except (ValueError, KeyError):
+        raise DataError(f"{path}: does not say where its graphs are; expected a run of kgalign align") from None
+    return read(**arguments)
 
 
 def is_dataset(place: str | Path) -> bool:

@@ -273,6 +273,10 @@ def evaluate(
     if not np.isin(links.sources, gold_links.sources).any():
         console.print("no link begins at an entity of the gold links: are they of the same graphs, and the right way round?")
     figures = measure(links, gold_links, protocol=named, bootstrap=bootstrap)
+    if figures["not_judged"]:
+        console.print(
+            f"{figures['not_judged']:,} of {figures['matched']:,} links touch no gold link: whether they are right is not known"
+        )
     if as_json:
         _print_json(figures)
     else:

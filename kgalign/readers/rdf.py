@@ -248,7 +248,7 @@ def _read_document(file: _File) -> Iterator[Quad]:
     first, errors = None, 0  # since the last statement
     try:
         with open_bytes(file.path) as stream:
-            counted = _Stream(stream)
+            counted: Any = _Stream(stream)
             # Of JSON-LD, a parser that is not lenient leaves out without a word what has a bad IRI.
             quads = parse(counted, format=file.kind, lenient=not file.strict or file.kind == RdfFormat.JSON_LD)
             while errors < MOST_ERRORS:

@@ -94,12 +94,13 @@ def _lead(run: Run) -> str:
 
 def _sizes(run: Run) -> list[tuple[str, int, int]]:
     source, target = run.task.source, run.task.target
+    alone, alone_too = run.task.unmatched(run.alignment)
     return [
         ("entities", len(source.entities), len(target.entities)),
         ("relations", len(source.relations), len(target.relations)),
         ("triples", len(source.triples), len(target.triples)),
         ("asked, and on offer", len(run.task.queries), len(run.task.pool)),
-        ("of these without a partner", *map(len, run.task.unmatched(run.alignment))),
+        ("of these without a partner", len(alone), len(alone_too)),
     ]
 
 

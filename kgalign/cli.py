@@ -490,13 +490,13 @@ def _show_reading(side: str, graph: KnowledgeGraph) -> None:
         share = f", {seen['subjects with a label']:.0%} of the subjects named" if seen["subjects with a label"] else ""
         console.print(f"{side}: names from {seen['names from']}; language {seen['language taken']}{share}", markup=False)
     if seen.get("classes not asked"):
-        console.print(f"{side}: {seen['classes not asked']:,} classes and properties are not asked; --classes asks them too")
+        console.print(f"{side}: classes and properties that are not asked: {seen['classes not asked']:,}; --classes asks them too")
     if seen.get("broken"):
         console.print(f"{side}: left out what is broken, {seen['broken']:,} times; --strict refuses it. The first:", markup=False)
         for problem in seen["first broken"]:
             console.print(f"  {problem}", markup=False)
     if seen.get("mended"):
-        console.print(f"{side}: {seen['mended']:,} statements break the rules but could be read. The first:", markup=False)
+        console.print(f"{side}: statements that break the rules but could be read: {seen['mended']:,}. The first:", markup=False)
         for problem in seen["first mended"]:
             console.print(f"  {problem}", markup=False)
 

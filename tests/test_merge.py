@@ -145,3 +145,13 @@ def test_merge_from_the_command_line(tmp_path):
     )
     assert "value\tParis" in (tmp_path / "all.conflicts.tsv").read_text()
     assert kgalign("merge", "run", "-o", "all.xls", cwd=tmp_path).returncode == 2
+
+
+def test_of_many_conflicts_the_rest_are_counted(tmp_path):
+    for name, people in (("left.tsv", 1), ("right.tsv", 2)):
+        rows = (f'city {i}\tin\tland {i}\ncity {i}\tpeople\t"{people}"\n' for i in range(25))
+        (tmp_path / name).write_text("".join(rows))
+    assert kgalign("align", "left.tsv", "right.tsv", "-o", "run", cwd=tmp_path).returncode == 0
+    done = kgalign("merge", "run", "-o", "all.nt", "--dry-run", cwd=tmp_path)
+    assert done.stderr.count("value: city") == 20
+    assert "and 5 more; without --dry-run all of them are written to a table" in done.stderr

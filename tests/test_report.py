@@ -94,7 +94,7 @@ def test_what_was_wrong_with_the_files_is_told():
         "left.nt:7: &lt;/script&gt;",
         "1 statement broke",
         "left.nt:9: odd",
-        "3 classes",
+        "were not asked: 3",
     ):
         assert part in text
     assert "what is broken" not in html(run)

@@ -30,10 +30,11 @@ def schema_of(graph: KnowledgeGraph) -> Ints:
         np.array([is_such(name.strip("<>")) for name in graph.relations], bool)
         for is_such in (lambda name: name == TYPE, _arranges)
     )
-    declares = np.array([DECLARATION.fullmatch(entity.strip("<>")) is not None for entity in graph.entities], bool)
+    kinds = np.unique(tail[is_type[relation]])
+    declarations = kinds[[DECLARATION.fullmatch(graph.entities[kind].strip("<>")) is not None for kind in kinds.tolist()]]
     telling = np.zeros(len(graph.entities), bool)
-    telling[tail[is_type[relation]]] = True
-    telling[head[is_type[relation] & declares[tail]]] = True
+    telling[kinds] = True
+    telling[head[is_type[relation] & np.isin(tail, declarations)]] = True
     telling[np.concatenate([head[arranges[relation]], tail[arranges[relation]]])] = True
     has_facts = ~(is_type | arranges)[relation]
     telling[np.concatenate([head[has_facts], tail[has_facts]])] = False

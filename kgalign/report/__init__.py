@@ -116,7 +116,7 @@ def _remarks(run: Run) -> list[tuple[str, Sequence[str]]]:
                 (f"Of the {side}, {_count(seen['mended'], 'statement')} broke the rules but could be read.", seen["first mended"])
             )
         if seen.get("classes not asked"):
-            remarks.append((f"Of the {side}, {seen['classes not asked']:,} classes and properties were not asked.", ()))
+            remarks.append((f"Classes and properties of the {side} that were not asked: {seen['classes not asked']:,}.", ()))
     return remarks
 
 

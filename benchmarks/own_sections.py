@@ -1,4 +1,4 @@
-"""The sections of the page of results about what is ours: `fast`, names alone, growth, and the solver."""
+"""The sections of the page of results about what is ours: `fast`, names alone, growth, reading, and the solver."""
 
 from __future__ import annotations
 
@@ -79,6 +79,24 @@ def scale() -> str:
     return f"{text}\n{table(header, rows)}\n\n{picture('growth')}\n"
 
 
+def reading() -> str:
+    """Time and memory of reading RDF; empty where it was not measured."""
+    found = lines("reading")
+    if not found:
+        return ""
+    rows = []
+    for line in found:
+        metrics = line["metrics"]
+        sizes = [f"{metrics[what]:,}" for what in ("file_mb", "entities", "triples", "literals")]
+        rows.append([line["pair"], *sizes, f"{line['seconds']:.1f}", f"{metrics['peak_mb']:,}", f"{metrics['peak_mb_before']:,}"])
+    text = (
+        "### Reading RDF\n\nGenerated graphs (`python -m benchmarks.reading`), read in a process of their own: seconds, and MiB at the peak "
+        "and before anything was read.\n"
+    )
+    header = ("", "MiB of the file", "entities", "triples", "literals", "seconds", "MiB", "MiB before")
+    return f"{text}\n{table(header, rows)}\n\nMeasured on {found[0]['hardware']}.\n"
+
+
 def names_closed() -> str:
     """The name-only row and what coordinated reasoning adds to it."""
     found = [line for line in lines("names") if line["protocol"] == "closed"]
@@ -143,5 +161,5 @@ def _solved(line: dict[str, Any] | None) -> str:
     return f"{line['seconds']:.2f}"
 
 
-FAST = (fast, fast_open, ablation, scale)
+FAST = (fast, fast_open, ablation, scale, reading)
 REST = (names_closed, names_open, solvers)

@@ -27,19 +27,23 @@ BASE = "http://dbpedia.org"
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--triples", type=int, default=1_000_000, help="statements in the file")
-    given = parser.parse_args()
+    measure(parser.parse_args().triples)
+
+
+def measure(statements: int) -> None:
+    """Adds a line for each format to the file of results."""
     with tempfile.TemporaryDirectory() as folder:
         for ending in FORMATS:
             path = Path(folder) / f"graph.{ending}"
-            in_own_process(_write, given.triples, path)  # this process stays small: a new one counts from its parent's memory on
+            in_own_process(_write, statements, path)  # this process stays small: a new one counts from its parent's memory on
             seconds, metrics = in_own_process(_read, path)
             add(
                 "reading",
                 "RDF reader",
-                f"{ending}, {given.triples:,} statements",
+                f"{ending}, {statements:,} statements",
                 {**metrics, "file_mb": round(path.stat().st_size / 2**20)},
                 seconds=seconds,
-                options={"triples": given.triples, "format": ending},
+                options={"triples": statements, "format": ending},
                 protocol="open",
                 split="generated 30 %",
             )

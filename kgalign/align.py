@@ -50,6 +50,7 @@ class Run:
             "pool": len(self.task.pool),
             "seeds": len(self.task.seeds),
             "matched": len(self.alignment),
+            "unmatched": dict(zip(("source", "target"), map(len, self.task.unmatched(self.alignment)), strict=True)),
             "metrics": dict(self.metrics) if self.metrics is not None else None,
             "decision": {name: value for name, value in self.alignment.record.items() if name != "rounds"},
             "rounds": self.alignment.record["rounds"],

@@ -26,6 +26,15 @@ class Attributes:
     properties: Sequence[str] = ()
     facts: Ints = field(default_factory=lambda: np.empty((0, 2), np.int64))  # (n, 2) entity id, property id
     values: Sequence[str] = ()
+    kinds: Sequence[str] = ()  # (n,) @en for a language, ^^IRI for a datatype, "" for plain text; () for all plain
+
+    def __post_init__(self) -> None:
+        if not self.kinds:
+            object.__setattr__(self, "kinds", [""] * len(self.values))
+        if not len(self.facts) == len(self.values) == len(self.kinds):
+            raise DataError(
+                f"{len(self.facts)} facts, {len(self.values)} values and {len(self.kinds)} kinds: expected as many of each"
+            )
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +46,7 @@ class KnowledgeGraph:
     triples: Ints  # (n, 3) head id, relation id, tail id
     names: Sequence[str]
     attributes: Attributes = field(default_factory=Attributes)
+    labels: Attributes = field(default_factory=Attributes)  # the literals that became names
     record: Mapping[str, Any] = field(default_factory=dict)  # how it was read, for people and run.json
 
     def __post_init__(self) -> None:
@@ -128,6 +138,10 @@ class AlignmentTask:
         for side, ids in (("source", self.seeds.sources), ("target", self.seeds.targets)):
             if len(np.unique(ids)) < len(ids):
                 raise DataError(f"two seeds share a {side} entity: expected each entity in one seed at most")
+
+    def unmatched(self, alignment: Alignment) -> tuple[Ints, Ints]:
+        """(a,) the queries and (b,) the pool entries that no link of the alignment touches."""
+        return np.setdiff1d(self.queries, alignment.sources), np.setdiff1d(self.pool, alignment.targets)
 
 
 @dataclass(frozen=True, eq=False)

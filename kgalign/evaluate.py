@@ -25,13 +25,14 @@ def evaluate(
 
     hits@1          gold links that the alignment has; an unmatched source counts as wrong
     precision       right pairs among those that touch a gold entity: of other pairs nobody knows
+    not_judged      how many of those other pairs there are
     many_to_one     pairs whose target another source has too
     ece             expected calibration error: how far probabilities are from the truth on average, over those pairs
     bootstrap       draws for 95 % confidence intervals, under `name_interval`; 0: none
     """
     best, right, judged = _judged(alignment, gold)
     found = np.isin(gold.keys, best.keys)
-    figures: dict[str, Any] = {"protocol": protocol, "gold": len(gold), "matched": len(best)}
+    figures: dict[str, Any] = {"protocol": protocol, "gold": len(gold), "matched": len(best), "not_judged": int((~judged).sum())}
     figures |= _ranking(candidates, gold) if candidates is not None else {}
     figures |= {
         "hits@1": _mean(found),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
@@ -11,9 +11,15 @@ from typing import Any
 import numpy as np
 
 from kgalign.data import Alignment, AlignmentTask, Candidates
-from kgalign.errors import DataError
+from kgalign.errors import DataError, KgalignError
 from kgalign.evidence import LINK, RUNNER_UP, degrees, evidence_table, gather_evidence
-from kgalign.readers.names import local_name
+from kgalign.files import read_rows
+from kgalign.readers import read_again
+from kgalign.readers.names import local_name, normal_iri
+from kgalign.readers.schema import schema_of
+
+SIDES = ("source", "target")
+MOST_NAMED = 10  # entities of one name that are listed
 
 
 @dataclass(frozen=True)
@@ -65,6 +71,21 @@ class Explanation:
         """The linked neighbours that speak for the link and not for the runner-up."""
         return tuple(each for each in self.link.neighbours if each.lacking) if self.link else ()
 
+    def __str__(self) -> str:
+        return _describe(self)
+
+
+@dataclass(frozen=True)
+class _Entity:
+    """An entity of one of the graphs."""
+
+    side: str
+    iri: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.name}  <{self.iri}> of the {self.side}"
+
 
 def explain(
     task: AlignmentTask, alignment: Alignment, candidates: Candidates, source_id: int, *, known: Alignment | None = None
@@ -78,31 +99,111 @@ def explain(
 
 
 def read_explanations(run: str | Path, entity: str) -> list[Explanation]:
-    """Why the entity of a run's folder got its partner. It is named by the IRI of either side, or by its name, which several may have."""
-    import pyarrow as pa
-    import pyarrow.compute
-    import pyarrow.parquet
+    """Why the entity of a run's folder got its partner; for a target, why each source that it was given to did.
 
-    path = Path(run) / "evidence.parquet"
+    It is named by its IRI, by the last part of that or by its name, in upper or lower case; sources come before targets.
+    """
+    run = Path(run)
+    path = run / "evidence.parquet"
     if not path.is_file():
         raise DataError(f"{path}: no such file; expected the folder of a run, as kgalign align writes it")
+    links, alone = _read_links(run), _read_unmatched(run)
+    there = [_Entity(side, link[column], link[column + 2]) for link in links for column, side in enumerate(SIDES)]
+    found = _find(run, [*there, *alone], entity)
+    if found is None:
+        raise DataError(_why_unknown(run, entity))
+    column = SIDES.index(found.side)
+    own = [link for link in links if link[column] == found.iri]
+    sources = [found.iri] if found.side == "source" else [link[0] for link in own]
+    if sources and (rows := _read_evidence(path, sources)):
+        return list(explanations(rows))
+    if own:
+        link = own[0]
+        raise DataError(
+            f"{path}: {found} is linked to {link[3 - column]}  <{link[1 - column]}> with a probability of {link[4]}; "
+            "what speaks for it is not kept: of very large runs only the least sure links have their evidence"
+        )
+    raise DataError(f"{run / 'unmatched.tsv'}: {found} {_why_alone(alone[found], found.side)}")
+
+
+def _read_links(run: Path) -> list[list[str]]:
+    """Source, target, their names and the probability of each link."""
+    rows = read_rows(run / "alignment.tsv", 6)
+    next(rows, None)
+    return [fields[:5] for _, fields in rows]
+
+
+def _read_unmatched(run: Path) -> dict[_Entity, list[str]]:
+    """Whoever has no partner: the best candidate, its name and its probability."""
+    path = run / "unmatched.tsv"
+    rows = read_rows(path, 6) if path.is_file() else iter(())
+    next(rows, None)
+    return {_Entity(fields[0], fields[1], fields[2]): fields[3:] for _, fields in rows}
+
+
+def _read_evidence(path: Path, sources: Sequence[str]) -> list[dict[str, Any]]:
+    """The rows of the evidence of some sources."""
+    import pyarrow as pa
+    import pyarrow.parquet
+
     try:
-        columns = pa.parquet.read_table(path, columns=["source", "source_name", "target", "target_name", "role"])
+        rows: list[dict[str, Any]] = pa.parquet.read_table(path, filters=[("source", "in", sources)]).to_pylist()
     except pa.ArrowException as error:
         raise DataError(f"{path}: expected the evidence of a run, but {str(error).splitlines()[0]}") from None
-    for side in ("source", "target"):
-        for column in (side, f"{side}_name"):
-            found = pa.compute.equal(columns[column], entity)
-            if side == "target":
-                found = pa.compute.and_(found, pa.compute.equal(columns["role"], LINK))
-            sources = columns.filter(found)["source"].unique().to_pylist()
-            if sources:
-                rows = pa.parquet.read_table(path, filters=[("source", "in", sources)])
-                return list(explanations(rows.to_pylist()))
-    raise DataError(
-        f"{path}: nothing about {entity!r}: expected the IRI or the name of an entity that was asked and had candidates; "
-        "seeds are told, not decided, and of very large runs only the least sure links are kept"
+    return rows
+
+
+def _find(place: Path, entities: Iterable[_Entity], wanted: str) -> _Entity | None:
+    """The entity that is meant, None where there is none; several are refused."""
+    wanted = wanted.strip().removeprefix("<").removesuffix(">")
+    same, last = wanted.casefold(), "" if "://" in wanted else local_name(wanted).casefold()
+    ways: tuple[Callable[[_Entity], bool], ...] = (
+        lambda each: normal_iri(each.iri.strip("<>")) == normal_iri(wanted),
+        lambda each: each.name == wanted,
+        lambda each: same in (each.iri.casefold(), each.name.casefold()) or last == local_name(each.iri).casefold(),
     )
+    entities = list(dict.fromkeys(entities))
+    for is_meant in ways:
+        meant = [each for each in entities if is_meant(each)]
+        for side in SIDES:
+            of_side = [each for each in meant if each.side == side]
+            if len(of_side) > 1:
+                more = f" and {len(of_side) - MOST_NAMED:,} more" if len(of_side) > MOST_NAMED else ""
+                shown = ", ".join(f"<{each.iri}>" for each in of_side[:MOST_NAMED])
+                raise DataError(
+                    f"{place}: {len(of_side):,} entities of the {side} are called {wanted!r}: {shown}{more}; give the IRI of one"
+                )
+            if of_side:
+                return of_side[0]
+    return None
+
+
+def _why_alone(best: Sequence[str], side: str) -> str:
+    """Why an entity without evidence has no partner."""
+    iri, name, probability = best
+    if not iri:
+        return "has no partner: it had no candidate" if side == "source" else "has no partner: it was a candidate of nobody"
+    return f"has no partner: {name}  <{iri}> could have had it with a probability of {probability}, but has another or none"
+
+
+def _why_unknown(run: Path, wanted: str) -> str:
+    """Why a run has nothing to say of an entity: its graphs are read again to find out."""
+    try:
+        task, _ = read_again(run)
+    except (KgalignError, OSError) as error:
+        return f"{run}: nobody who was asked or on offer is called {wanted!r}; the graphs themselves cannot be read again ({error})"
+    graphs = dict(zip(SIDES, (task.source, task.target), strict=True))
+    entities = (_Entity(side, *each) for side, graph in graphs.items() for each in zip(graph.entities, graph.names, strict=True))
+    found = _find(run, entities, wanted)
+    if found is None:
+        return f"{run}: no entity of either graph is called {wanted!r}; expected an IRI, the last part of one, or a name"
+    graph, column = graphs[found.side], SIDES.index(found.side)
+    number = graph.entities.index(found.iri)
+    if number in task.seeds.pairs[:, column]:
+        other = task.seeds.pairs[task.seeds.pairs[:, column] == number][0, 1 - column]
+        return f"{run}: {found} was not asked: it is a seed, told and not decided; its partner is <{graphs[SIDES[1 - column]].entities[other]}>"
+    why = "it is a class or a property; --classes asks those too" if number in schema_of(graph) else "its protocol leaves it out"
+    return f"{run}: {found} was not asked: {why}"
 
 
 def explanations(rows: Iterable[Mapping[str, Any]]) -> Iterator[Explanation]:
@@ -114,13 +215,13 @@ def explanations(rows: Iterable[Mapping[str, Any]]) -> Iterator[Explanation]:
         yield Explanation(source, row["source_name"], row["source_neighbours"], link, runner_up, row["round"], row["decided_by"])
 
 
-def describe(explanation: Explanation) -> str:
+def _describe(explanation: Explanation) -> str:
     """The explanation for a terminal."""
     lines: list[str] = []
     lines.append(f"{explanation.name}  <{explanation.source}>, {_count(explanation.neighbour_count, 'neighbour')}")
     link, runner_up = explanation.link, explanation.runner_up
     if link is None:
-        lines.append("has no partner.")
+        lines.append(f"has no partner: {_why_none(runner_up)}.")
     else:
         lines.append(f"is {link.name}  <{link.target}>, {_count(link.neighbour_count, 'neighbour')}")
         by = f"round {explanation.round} of Easy-to-Hard" if explanation.round else f"the decoder ({explanation.decided_by})"
@@ -133,8 +234,7 @@ def describe(explanation: Explanation) -> str:
         _add_alone(lines, link)
     lines.append("")
     if runner_up is None:
-        lines.append("There was no other candidate.")
-        return "\n".join(lines)
+        return "\n".join([*lines, "There was no other candidate."] if link else lines).rstrip()
     what = "Runner-up" if link else "Best candidate"
     lines.append(f"{what}: {runner_up.name}  <{runner_up.target}>, probability {runner_up.probability:.3f}.")
     lines.append(f"Names: {_similar(runner_up.name_similarity)}.")
@@ -148,6 +248,12 @@ def describe(explanation: Explanation) -> str:
     if link is None:
         _add_linked(lines, runner_up)
     return "\n".join(lines)
+
+
+def _why_none(best: Option | None) -> str:
+    if best is None:
+        return "there was no candidate for it"
+    return f"its best candidate went to {best.taken_by_name}" if best.taken_by_name else "its best candidate is not probable enough"
 
 
 def _add_linked(lines: list[str], option: Option) -> None:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from scipy import sparse
 
-from kgalign.data import Alignment, AlignmentTask, KnowledgeGraph
+from kgalign.data import Alignment, AlignmentTask, Ints, KnowledgeGraph
 from kgalign.errors import DataError, OptionError
 from kgalign.files import read_rows
-from kgalign.readers.names import LABEL_PROPERTIES, local_name
-from kgalign.relations import RelationMatch
+from kgalign.readers.names import LABEL_PROPERTIES, as_name, local_name, normal_iri
+from kgalign.relations import RelationMatch, both_ways
 from kgalign.text import fold
 from kgalign.writers.rdf import LABEL, literal
 from kgalign.writers.sameas import SAME_AS, iri
@@ -32,7 +33,7 @@ class Conflict:
 
     kind: str  # value: literals of one property; fact: ends of one relation; twice: two sources with one target
     entity: str
-    property: str
+    property: str  # or relation; where the two graphs have a name each for it, both, and ^ before one that leads back
     source: str
     target: str
 
@@ -69,9 +70,10 @@ def merged(task: AlignmentTask, links: Alignment) -> Iterator[Quad]:
 
 
 def find_conflicts(task: AlignmentTask, links: Alignment, relations: Sequence[RelationMatch] = ()) -> list[Conflict]:
-    """What the two graphs say differently of the same entity: values of a property, and ends of a relation that has one end only.
+    """What the two graphs say differently of the same entity: values and ends of properties and relations that have one only as a rule.
 
-    Properties are the same if they are called the same, relations also if they match; names may differ.
+    Properties are the same if they are called the same or if their values mostly agree, relations if they are called the same or match.
+    Numbers are compared as numbers, text only within one language; names may differ.
     """
     return [*_value_conflicts(task, links), *_fact_conflicts(task, links, relations)]
 
@@ -80,14 +82,15 @@ def write_merged(quads: Iterator[Quad], path: Path) -> int:
     """Writes N-Triples (.nt), or N-Quads (.nq), which also tell the graph that says it, whole or not at all; how many lines there are."""
     if path.suffix not in ENDINGS:
         raise OptionError(f"{path}: expected a file ending in {' or '.join(ENDINGS)}")
-    seen: set[Quad | tuple[str, ...]] = set()
+    seen: set[bytes] = set()  # digests: the lines themselves would be as much again as both graphs
     draft = path.with_name(f".{path.name}")
     with draft.open("w", encoding="utf-8", newline="\n") as file:
         for quad in quads:
-            fields = quad if path.suffix == ".nq" else quad[:3]
-            if fields not in seen:
-                seen.add(fields)
-                print(*fields, ".", file=file)
+            line = f"{' '.join(quad if path.suffix == '.nq' else quad[:3])} .\n"
+            digest = hashlib.blake2b(line.encode(), digest_size=16).digest()
+            if digest not in seen:
+                seen.add(digest)
+                file.write(line)
     draft.replace(path)
     return len(seen)
 
@@ -103,59 +106,129 @@ def write_conflicts(conflicts: Sequence[Conflict], path: Path) -> None:
 
 def _statements(graph: KnowledgeGraph, names: Sequence[str], side: str) -> Iterator[Quad]:
     origin = f"<urn:kgalign:{side}>"
-    relations, properties = ([iri(each, "relation") for each in kind] for kind in (graph.relations, graph.attributes.properties))
+    relations = [iri(each, "relation") for each in graph.relations]
     for head, relation, tail in graph.triples.tolist():
         yield names[head], relations[relation], names[tail], origin
-    for (entity, kind), value in zip(graph.attributes.facts.tolist(), graph.attributes.values, strict=True):
-        yield names[entity], properties[kind], literal(value), origin
+    written = np.zeros(len(names), bool)  # whose name is among the literals
+    for part in (graph.labels, graph.attributes):
+        properties = [iri(each, "relation") for each in part.properties]
+        for (entity, number), value, kind in zip(part.facts.tolist(), part.values, part.kinds, strict=True):
+            yield names[entity], properties[number], literal(value, kind), origin
+            written[entity] |= as_name(value) == graph.names[entity]
     for number, (entity, name) in enumerate(zip(graph.entities, graph.names, strict=True)):
-        if name and name != local_name(entity):  # it was read as a label, whatever property had it
+        if name and not written[number] and name != local_name(normal_iri(entity)):  # from a table of names, for instance
             yield names[number], LABEL, literal(name), origin
 
 
 def _value_conflicts(task: AlignmentTask, links: Alignment) -> Iterator[Conflict]:
-    told = [_values(graph, set(ids.tolist())) for graph, ids in ((task.source, links.sources), (task.target, links.targets))]
-    for source, target in links.pairs.tolist():
-        mine, theirs = told[0].get(source, {}), told[1].get(target, {})
-        for name in sorted(mine.keys() & theirs.keys()):
-            if not {fold(value) for value in mine[name]} & {fold(value) for value in theirs[name]}:
-                yield Conflict("value", task.target.entities[target], name, min(mine[name]), min(theirs[name]))
+    """Values in one language, or without one, of properties that have one value as a rule."""
+    numbers: dict[str, int] = {}
+    languages: dict[str, int] = {}
+    source, target = (
+        _single_values(graph, ids, numbers, languages)
+        for graph, ids in ((task.source, links.sources), (task.target, links.targets))
+    )
+    mine, theirs = task.source.attributes, task.target.attributes
+    for first, second in _same_properties(source, target, mine.properties, theirs.properties):
+        left, right = source[source[:, 0] == first], target[target[:, 0] == second]
+        _, at, other = np.intersect1d(left[:, 1], right[:, 1], assume_unique=True, return_indices=True)
+        differ = left[at, 2] != right[other, 2]
+        name = _both_names(mine.properties[first], theirs.properties[second])
+        for told, also in zip(left[at[differ]].tolist(), right[other[differ]].tolist(), strict=True):
+            entity = task.target.entities[links.targets[told[1] % len(links)]]
+            yield Conflict("value", entity, name, mine.values[told[3]], theirs.values[also[3]])
 
 
-def _values(graph: KnowledgeGraph, wanted: set[int]) -> dict[int, dict[str, set[str]]]:
-    """By entity and property the values of those entities, but for their names."""
-    values: dict[int, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
-    for (entity, kind), value in zip(graph.attributes.facts.tolist(), graph.attributes.values, strict=True):
-        name = graph.attributes.properties[kind]
-        if entity in wanted and name.strip("<>") not in LABEL_PROPERTIES:
-            values[entity][name].add(value)
-    return values
+def _single_values(graph: KnowledgeGraph, ids: Ints, numbers: dict[str, int], languages: dict[str, int]) -> Ints:
+    """(n, 4) property, place (language and link), number of the value, and which literal it is, where a place has one value only.
+
+    Only of properties that nearly always have one; names may differ. `numbers` and `languages` take up what they do not hold yet.
+    """
+    literals = graph.attributes
+    link_of = np.full(len(graph.entities), -1, np.int64)
+    link_of[ids] = np.arange(len(ids))
+    named = set(graph.labels.facts[:, 1].tolist())
+    telling = [name.strip("<>") not in LABEL_PROPERTIES and number not in named for number, name in enumerate(literals.properties)]
+    rows = np.flatnonzero((link_of[literals.facts[:, 0]] >= 0) & np.array(telling, bool)[literals.facts[:, 1]])
+    values = [numbers.setdefault(_comparable(literals.values[row]), len(numbers)) for row in rows.tolist()]
+    kinds = (literals.kinds[row] for row in rows.tolist())
+    spoken = [languages.setdefault(kind if kind.startswith("@") else "", len(languages)) for kind in kinds]
+    places = np.array(spoken, np.int64) * len(ids) + link_of[literals.facts[rows, 0]]
+    told = np.column_stack([literals.facts[rows, 1], places, np.array(values, np.int64)])
+    told, first = np.unique(told, axis=0, return_index=True)
+    _, begins, often = np.unique(told[:, :2], axis=0, return_index=True, return_counts=True)
+    properties = told[begins, 0]
+    all_places, single_places = (np.bincount(part, minlength=len(telling)) for part in (properties, properties[often == 1]))
+    functional = single_places >= FUNCTIONAL * all_places
+    single = begins[(often == 1) & functional[properties]]
+    return np.column_stack([told[single], rows[first[single]]])
+
+
+def _same_properties(source: Ints, target: Ints, names: Sequence[str], others: Sequence[str]) -> list[tuple[int, int]]:
+    """Properties that are called the same, and those whose values agree more often than not, each the other's best."""
+    called = {name: number for number, name in enumerate(others)}
+    same = {(number, called[name]) for number, name in enumerate(names) if name in called}
+    together, places = _count_common(source[:, :2], target[:, :2], len(others))
+    agreeing, agreed = _count_common(source[:, :3], target[:, :3], len(others))
+    # Two more places: a property that was seen once is not yet sure of its match.
+    shares = agreed / (places[np.searchsorted(together, agreeing)] + 2)
+    first, second = np.divmod(agreeing, max(1, len(others)))
+    best, best_back = np.zeros(len(names)), np.zeros(len(others))
+    np.maximum.at(best, first, shares)
+    np.maximum.at(best_back, second, shares)
+    likely = (shares >= SAME_RELATION) & (shares == best[first]) & (shares == best_back[second])
+    return sorted(same | set(zip(first[likely].tolist(), second[likely].tolist(), strict=True)))
+
+
+def _count_common(left: Ints, right: Ints, width: int) -> tuple[Ints, Ints]:
+    """Which properties, the first column, have rows in common but for that, as first * width + second, ascending; and how many."""
+    rows, columns = np.unique(np.concatenate([left[:, 1:], right[:, 1:]]), axis=0, return_inverse=True)
+    one, other = (
+        sparse.csr_array((np.ones(len(part)), (part[:, 0], column)), shape=(part[:, 0].max(initial=0) + 1, len(rows)))
+        for part, column in zip((left, right), np.split(columns.ravel(), [len(left)]), strict=True)
+    )
+    common = sparse.coo_array(one @ other.T)
+    order = np.argsort(keys := common.row.astype(np.int64) * width + common.col)
+    return keys[order], common.data[order]
+
+
+def _comparable(value: str) -> str:
+    """The value in a form in which 59, 59.0 and 5.9e1 are the same, and so are Rome and ROME."""
+    try:
+        return repr(float(value))
+    except ValueError:
+        return fold(value)
 
 
 def _fact_conflicts(task: AlignmentTask, links: Alignment, relations: Sequence[RelationMatch]) -> Iterator[Conflict]:
-    matches = {(match.source, match.target) for match in relations if not match.inverse and match.score >= SAME_RELATION}
-    matches |= {(name, name) for name in set(task.source.relations) & set(task.target.relations)}
-    partner = dict(links.pairs.tolist())
-    ends = _single_ends(task.source), _single_ends(task.target)
-    for name, other in sorted(matches):
-        mine, theirs = ends[0].get(name, {}), ends[1].get(other, {})
-        for source, target in links.pairs.tolist():
-            if source in mine and target in theirs and partner.get(mine[source], theirs[target]) != theirs[target]:
-                said, also = task.source.entities[mine[source]], task.target.entities[theirs[target]]
-                yield Conflict("fact", task.target.entities[target], other, said, also)
+    """Ends of relations that match, one of them perhaps turned round, and that have one end as a rule."""
+    matches = {(match.source, match.target, match.inverse) for match in relations if match.score >= SAME_RELATION}
+    matches |= {(name, name, False) for name in set(task.source.relations) & set(task.target.relations)}
+    numbers, other_numbers = ({name: i for i, name in enumerate(graph.relations)} for graph in (task.source, task.target))
+    partner = np.full(len(task.source.entities) + 1, -1, np.int64)  # the last one is that of nobody, -1
+    partner[links.sources] = links.targets
+    for name, other, inverse in sorted(matches):
+        mine = _single_ends(task.source, numbers[name])[links.sources]
+        theirs = _single_ends(task.target, other_numbers[other] + inverse * len(task.target.relations))[links.targets]
+        differ = (partner[mine] >= 0) & (theirs >= 0) & (partner[mine] != theirs)
+        called = _both_names(name, f"^{other}" if inverse else other)
+        for target, said, also in zip(links.targets[differ].tolist(), mine[differ].tolist(), theirs[differ].tolist(), strict=True):
+            yield Conflict("fact", task.target.entities[target], called, task.source.entities[said], task.target.entities[also])
 
 
-def _single_ends(graph: KnowledgeGraph) -> dict[str, dict[int, int]]:
-    """By relation, of those that nearly always have one end, the end for each entity."""
-    order = np.argsort(graph.triples[:, 1], kind="stable")
-    bounds = np.searchsorted(graph.triples[order, 1], np.arange(len(graph.relations) + 1))
-    ends = {}
-    for number, name in enumerate(graph.relations):
-        facts = np.unique(graph.triples[order[bounds[number] : bounds[number + 1]]][:, [0, 2]], axis=0)
-        heads, first, often = np.unique(facts[:, 0], return_index=True, return_counts=True)
-        if len(heads) and (often == 1).mean() >= FUNCTIONAL:
-            ends[name] = dict(facts[first[often == 1]].tolist())
+def _single_ends(graph: KnowledgeGraph, relation: int) -> Ints:
+    """(n,) the end that each entity has in a relation, numbered as by both_ways; -1 where it has none, or where several are common."""
+    edges = both_ways(graph)
+    heads, tails = edges[edges[:, 1] == relation][:, [0, 2]].T
+    ends = np.full(len(graph.entities), -1, np.int64)
+    heads, first, often = np.unique(heads, return_index=True, return_counts=True)
+    if len(heads) and (often == 1).mean() >= FUNCTIONAL:
+        ends[heads[often == 1]] = tails[first[often == 1]]
     return ends
+
+
+def _both_names(name: str, other: str) -> str:
+    return name if name == other else f"{name} = {other}"
 
 
 def read_links(path: Path, task: AlignmentTask) -> Alignment:

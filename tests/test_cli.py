@@ -65,6 +65,10 @@ def test_decode_and_evaluate_follow_an_alignment(tmp_path):
     assert done.returncode == 0, done.stderr
     done = kgalign("evaluate", "other", "--gold", "gold.csv", "--json", cwd=tmp_path)
     assert json.loads(done.stdout)["hits@1"] == 0.5
+    (tmp_path / "half.csv").write_text("b,x\n")
+    done = kgalign("evaluate", "run", "--gold", "half.csv", cwd=tmp_path)
+    assert "1 of 2 links touch no gold link" in done.stderr
+    assert "not judged" in done.stdout
 
 
 def test_info_says_what_was_read(tmp_path):

@@ -13,7 +13,9 @@ def test_figures_can_be_checked_by_hand():
     assert figures["protocol"] == "open"
     assert figures["hits@1"] == figures["recall"] == 1 / 4
     assert figures["precision"] == 1 / 3, "7-8 touches no gold entity: nobody knows"
+    assert (figures["matched"], figures["not_judged"]) == (4, 1)
     assert figures["f1"] == pytest.approx(2 / 7)
+    assert evaluate(GOLD, GOLD, protocol="closed")["not_judged"] == 0
 
 
 def test_unmatched_counts_as_wrong():

@@ -9,7 +9,7 @@ from test_cli import kgalign
 
 from kgalign import Alignment, DataError, align, demo, write_run
 from kgalign.evidence import MOST_SHARED, gather_evidence, name_similarity
-from kgalign.explain import describe, explain, read_explanations
+from kgalign.explain import explain, read_explanations
 
 SOURCE = graph(
     ["Bush", "Harvard", "Yale", "Texas", "Iraq"],
@@ -64,11 +64,11 @@ def test_an_entity_without_a_partner_shows_its_best_candidate():
     iraq = explain(TASK, ALIGNMENT, CANDIDATES, 4)
     assert iraq.link is None
     assert iraq.runner_up.name == "Maine"
-    assert "has no partner" in describe(iraq)
+    assert "has no partner" in str(iraq)
 
 
 def test_the_text_names_everything():
-    text = describe(explain(TASK, ALIGNMENT, CANDIDATES, 0))
+    text = str(explain(TASK, ALIGNMENT, CANDIDATES, 0))
     for part in (
         "George W Bush",
         "0.600",
@@ -118,6 +118,75 @@ def test_what_is_not_in_a_run_is_refused(tmp_path):
         read_explanations(tmp_path, "Rome")
 
 
+LEFT = """<http://l/Rome> <http://l/in> <http://l/Italy> .
+<http://l/Oslo> <http://l/in> <http://l/Norway> .
+<http://l/Oslo> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <http://l/City> .
+<http://l/1> <http://www.w3.org/2000/01/rdf-schema#label> "Springfield" .
+<http://l/2> <http://www.w3.org/2000/01/rdf-schema#label> "Springfield" .
+<http://l/猫> <http://l/in> <http://l/Norway> .
+"""
+RIGHT = """<http://r/Rome> <http://r/in> <http://r/Italy> .
+<http://r/Oslo> <http://r/in> <http://r/Norway> .
+<http://r/Łódź> <http://r/in> <http://r/Poland> .
+"""
+
+
+@pytest.fixture(scope="module")
+def run_of_rdf(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("explain")
+    (folder / "left.nt").write_text(LEFT, "utf-8")
+    (folder / "right.nt").write_text(RIGHT, "utf-8")
+    (folder / "seeds.tsv").write_text("http://l/Italy\thttp://r/Italy\n")
+    done = kgalign("align", "left.nt", "right.nt", "--seeds", "seeds.tsv", "-o", "run", "--model", "names", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    return folder / "run"
+
+
+@pytest.mark.parametrize("wanted", ["http://l/Rome", "<http://l/rome>", "rome", "ROME", "Rome"])
+def test_an_entity_is_found_however_it_is_called(run_of_rdf, wanted):
+    (found,) = read_explanations(run_of_rdf, wanted)
+    assert (found.source, found.link.target) == ("http://l/Rome", "http://r/Rome")
+    assert str(found).startswith("Rome  <http://l/Rome>, 1 neighbour\nis Rome  <http://r/Rome>")
+
+
+def test_a_target_is_explained_by_the_source_that_it_was_given_to(run_of_rdf):
+    assert [each.source for each in read_explanations(run_of_rdf, "http://r/oslo")] == ["http://l/Oslo"]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "message"),
+    [
+        ("Atlantis", "no entity of either graph is called 'Atlantis'"),
+        ("http://l/Italy", "Italy  <http://l/Italy> of the source was not asked: it is a seed.*its partner is <http://r/Italy>"),
+        ("city", "City  <http://l/City> of the source was not asked: it is a class"),
+        ("springfield", "2 entities of the source are called 'springfield': <http://l/1>, <http://l/2>; give the IRI of one"),
+        ("猫", "<http://l/猫> of the source has no partner: it had no candidate"),
+        ("łódź", "<http://r/Łódź> of the target has no partner: (it was a candidate of nobody|.* could have had it)"),
+    ],
+)
+def test_each_cause_has_its_message(run_of_rdf, wanted, message):
+    with pytest.raises(DataError, match=message):
+        read_explanations(run_of_rdf, wanted)
+
+
+def test_graphs_that_are_gone_are_told_of(tmp_path):
+    folder = write_run(align(*demo("fr_en"), easy_to_hard=False), tmp_path / "run")
+    with pytest.raises(
+        DataError, match=r"nobody who was asked or on offer is called 'Atlantis'; the graphs themselves cannot be read again"
+    ):
+        read_explanations(folder, "Atlantis")
+
+
+def test_why_there_is_no_partner_is_said():
+    assert "has no partner: its best candidate is not probable enough." in str(explain(TASK, ALIGNMENT, CANDIDATES, 4))
+    without = ALIGNMENT.where(np.array([0, 2]))
+    assert "has no partner: its best candidate went to Bush." in str(
+        explain(TASK, without, candidates_of([[0.6], [0.5], [0], [0], [0]]), 1)
+    )
+    nobody = str(explain(TASK, without, candidates_of(np.zeros((5, 6))), 4))
+    assert nobody == "Iraq  <Iraq>, 1 neighbour\nhas no partner: there was no candidate for it."
+
+
 def test_explain_from_the_command_line(tmp_path):
     (tmp_path / "left.tsv").write_text("Rome\tcapital of\tItaly\nParis\tcapital of\tFrance\n")
     (tmp_path / "right.tsv").write_text("Roma\tcapitale\tItalia\nParis\tcapitale\tFrance\n")
@@ -128,4 +197,4 @@ def test_explain_from_the_command_line(tmp_path):
     assert json.loads(kgalign("explain", "run", "Paris", "--json", cwd=tmp_path).stdout)[0]["link"]["target"] == "Paris"
     done = kgalign("explain", "run", "Atlantis", cwd=tmp_path)
     assert done.returncode == 2
-    assert "nothing about 'Atlantis'" in done.stderr
+    assert "no entity of either graph is called 'Atlantis'" in done.stderr

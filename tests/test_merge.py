@@ -1,9 +1,10 @@
 import numpy as np
-from conftest import task_of
+from conftest import graph, task_of
 from test_cli import kgalign
 
-from kgalign import Alignment, Attributes, KnowledgeGraph
+from kgalign import Alignment, Attributes, KnowledgeGraph, read, write_graph
 from kgalign.merge import find_conflicts, merged, single_links, write_merged
+from kgalign.relations import RelationMatch
 
 NO_TRIPLES = np.empty((0, 3), np.int64)
 
@@ -48,6 +49,75 @@ def test_contradictions_are_found():
     assert (fact.kind, fact.entity, fact.source, fact.target) == ("fact", "Italy", "Roma", "Milan")
 
 
+def described(side, properties, rows):
+    """Entities of one side with literals: (entity, property, value, kind)."""
+    count = 1 + max(entity for entity, *_ in rows)
+    facts = np.array([(entity, properties.index(name)) for entity, name, _, _ in rows])
+    literals = Attributes(properties, facts, [value for *_, value, _ in rows], [kind for *_, kind in rows])
+    entities = [f"http://{side}/{i}" for i in range(count)]
+    return KnowledgeGraph(entities, [], NO_TRIPLES, entities, literals)
+
+
+def conflicts_of(left, right):
+    task = task_of(described("a", ["people", "motto"], left), described("b", ["inhabitants", "motto", "area"], right))
+    found = find_conflicts(task, everything(min(len(task.source.entities), len(task.target.entities))))
+    return {(each.property, each.source, each.target) for each in found}
+
+
+def test_properties_that_mostly_agree_are_compared_whatever_they_are_called():
+    left = [(i, "people", str(100 + i), "") for i in range(8)]
+    right = [(i, "inhabitants", f"{100 + i}.0", "") for i in range(7)] + [(7, "inhabitants", "5", "")]
+    right += [(i, "area", "1", "") for i in range(8)]
+    assert conflicts_of(left, right) == {("people = inhabitants", "107", "5")}
+    assert conflicts_of(left[-2:], right[6:8]) == set(), "two places are too few to call them the same"
+
+
+def test_properties_with_several_values_cannot_contradict_each_other():
+    several = [(i, "motto", f"{word} {i}", "") for i in range(4) for word in ("one", "two")]
+    assert conflicts_of(several, [(i, "motto", "three", "") for i in range(4)]) == set()
+    assert len(conflicts_of(several[::2], [(i, "motto", "three", "") for i in range(4)])) == 4
+
+
+def test_a_value_said_twice_is_one_value_and_languages_are_not_compared():
+    left = [(0, "motto", "Unité", "@fr"), (0, "motto", "Unité", "@fr"), (1, "motto", "Paix", "@fr")]
+    right = [(0, "motto", "Unity", "@en"), (1, "motto", "Guerre", "@fr")]
+    assert conflicts_of(left, right) == {("motto", "Paix", "Guerre")}
+
+
+def test_relations_turned_round_contradict_each_other_too():
+    names = [f"city {i}" for i in range(6)] + [f"land {i}" for i in range(6)]
+    left = [(f"land {i}", "capital", f"city {i}") for i in range(6)]
+    right = [(f"city {(i + (i > 3)) % 6 if i < 5 else 4}", "capital of", f"land {i}") for i in range(6)]
+    task = task_of(graph(names, left), graph(names, right))
+    found = find_conflicts(task, everything(12), [RelationMatch("capital", "capital of", True, 0.6)])
+    assert {(each.property, each.entity, each.source, each.target) for each in found} == {
+        ("capital = ^capital of", "land_4", "city_4", "city_5"),
+        ("capital = ^capital of", "land_5", "city_5", "city_4"),
+    }
+
+
+def test_literals_keep_language_and_datatype(tmp_path):
+    xsd, label = "http://www.w3.org/2001/XMLSchema#", "http://www.w3.org/2004/02/skos/core#prefLabel"
+    said = [
+        f'<http://x/a> <{label}> "Anna"@en .',
+        f'<http://x/a> <{label}> "Anne"@fr-ca .',
+        f'<http://x/a> <http://x/born> "1990-01-02"^^<{xsd}date> .',
+        '<http://x/a> <http://x/note> "plain" .',
+    ]
+    (tmp_path / "left.nt").write_text("\n".join(said), "utf-8")
+    (tmp_path / "right.tsv").write_text('b\theight\t"1.8"^^xsd:double\nb\tborn\t"2 mai"@fr\n', "utf-8")
+    task, _ = read(tmp_path / "left.nt", tmp_path / "right.tsv")
+    assert task.source.names == ["Anna"]
+    write_merged(merged(task, Alignment.empty()), tmp_path / "all.nt")
+    assert set((tmp_path / "all.nt").read_text("utf-8").splitlines()) == {
+        *said,
+        f'<urn:kgalign:target:b> <urn:kgalign:relation:height> "1.8"^^<{xsd}double> .',
+        '<urn:kgalign:target:b> <urn:kgalign:relation:born> "2 mai"@fr .',
+    }
+    write_graph(task.source, tmp_path / "again.nt")
+    assert said[2] in (tmp_path / "again.nt").read_text("utf-8").splitlines()
+
+
 def test_agreement_is_no_conflict():
     task = task_of(country(["Italia", "Roma", "Milano"], 1, "59"), country(["Italy", "Rome", "Milan"], 1, "59"))
     assert find_conflicts(task, everything(3)) == []
@@ -75,3 +145,13 @@ def test_merge_from_the_command_line(tmp_path):
     )
     assert "value\tParis" in (tmp_path / "all.conflicts.tsv").read_text()
     assert kgalign("merge", "run", "-o", "all.xls", cwd=tmp_path).returncode == 2
+
+
+def test_of_many_conflicts_the_rest_are_counted(tmp_path):
+    for name, people in (("left.tsv", 1), ("right.tsv", 2)):
+        rows = (f'city {i}\tin\tland {i}\ncity {i}\tpeople\t"{people}"\n' for i in range(25))
+        (tmp_path / name).write_text("".join(rows))
+    assert kgalign("align", "left.tsv", "right.tsv", "-o", "run", cwd=tmp_path).returncode == 0
+    done = kgalign("merge", "run", "-o", "all.nt", "--dry-run", cwd=tmp_path)
+    assert done.stderr.count("value: city") == 20
+    assert "and 5 more; without --dry-run all of them are written to a table" in done.stderr

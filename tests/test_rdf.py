@@ -1,6 +1,7 @@
 import bz2
 import gzip
 import json
+import re
 import subprocess
 import sys
 
@@ -97,6 +98,45 @@ def test_blank_nodes_without_a_name_are_not_asked(tmp_path):
     assert [task.source.names[query] for query in task.queries] == ["a", "Anna"]
 
 
+PEOPLE = """@prefix x: <http://x/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> . @prefix owl: <http://www.w3.org/2002/07/owl#> .
+x:Anna a x:Person , owl:NamedIndividual ; rdfs:label "Anna" . x:Berta a x:Person ; rdfs:label "Berta" ; x:knows x:Anna .
+x:Rex a x:Dog ; rdfs:label "Rex" . x:Oslo a owl:Thing ; rdfs:label "Oslo" .
+x:Person a owl:Class ; rdfs:label "person" ; rdfs:subClassOf x:Being . x:Dog a x:Species ; x:eats x:Bone .
+x:knows rdfs:range x:Person .
+"""
+
+
+def asked(path, **options):
+    task, _ = read(path, path, **options)
+    assert np.array_equal(task.queries, task.pool)
+    return {task.source.entities[query].rpartition("/")[2].rpartition("#")[2] for query in task.queries}
+
+
+def test_classes_are_not_asked_but_stay_in_the_graph(tmp_path):
+    path = write(tmp_path / "g.ttl", PEOPLE)
+    individuals = {"Anna", "Berta", "Rex", "Oslo", "Dog", "Bone"}  # Dog is a class, but one with facts of its own
+    assert asked(path) == individuals
+    assert asked(path, classes=True) == individuals | {"Person", "Being", "Species", "knows"}
+    task, _ = read(path, path)
+    assert task.source.record["classes not asked"] == 7  # those four and three terms of OWL
+    assert {"http://x/Person", "http://x/Being"} <= set(task.source.entities)
+    assert "classes not asked" not in read(path, path, classes=True)[0].source.record
+
+
+def test_classes_that_seeds_link_are_asked(tmp_path):
+    path = write(tmp_path / "g.ttl", PEOPLE)
+    assert "Being" in asked(path, seeds=write(tmp_path / "seeds.tsv", "http://x/Person\thttp://x/Person\n"))
+    assert "Being" not in asked(path, seeds=write(tmp_path / "seeds.tsv", "http://x/Anna\thttp://x/Anna\n"))
+
+
+def test_an_ontology_is_asked_for_its_classes(tmp_path):
+    head = PEOPLE.partition("\n")[0]
+    path = write(tmp_path / "g.ttl", head + "".join(f"x:C{i} a owl:Class ; rdfs:subClassOf x:C{i // 2} .\n" for i in range(20)))
+    assert asked(path) == {f"C{i}" for i in range(20)}
+    both, _ = read(path, write(tmp_path / "people.ttl", PEOPLE))
+    assert "http://x/Person" in [both.target.entities[i] for i in both.pool]
+
+
 def test_repeated_triples_count_once(tmp_path):
     row = "<http://x/a> <http://x/r> <http://x/b> .\n"
     graph = read_graph(write(tmp_path / "g.nt", f"<http://x/b> <http://x/r> <http://x/a> .\n{row}{row}"))
@@ -136,13 +176,68 @@ def test_broken_lines_are_counted_and_cost_no_others(tmp_path):
 def test_strict_refuses_the_first_broken_line(tmp_path):
     with pytest.raises(DataError, match=r"g\.nt:2: expected N-Triples, found 'rubbish' .*; mend it, or leave out --strict"):
         read_graph(write(tmp_path / "g.nt", BROKEN), strict=True)
-    with pytest.raises(DataError, match=r"g\.ttl:2: expected Turtle, but The prefix y: has not been declared"):
+    with pytest.raises(DataError, match=r"g\.ttl:2: expected Turtle, found 'x:a x:r y:b \.' \(The prefix y: has not"):
         read_graph(write(tmp_path / "g.ttl", "@prefix x: <http://x/> .\nx:a x:r y:b .\n"), strict=True)
 
 
 def test_turtle_goes_on_after_an_error(tmp_path):
     graph = read_graph(write(tmp_path / "g.ttl", "@prefix x: <http://x/> .\nx:a x:r y:b .\nx:a x:r x:c .\n"))
     assert (graph.entities, graph.record["broken"]) == (["http://x/a", "http://x/c"], 1)
+
+
+UNCLOSED = ('x:q x:n "no end .', 'x:q x:n """no end .', "x:q x:n 'it's' .", "x:q x:r <http://x/no_end .", "x:q x:r [ x:r x:z .")
+
+
+@pytest.mark.parametrize("bad", UNCLOSED)
+def test_what_is_not_closed_costs_its_sentence_alone(tmp_path, bad):
+    text = (
+        "@prefix x: <http://x/> .\nx:a x:r x:b .\n"
+        + bad
+        + "\n"
+        + "".join(f'x:s{i} x:n "v{i}" ;\n  x:r <o> .\n' for i in range(300))
+    )
+    graph = read_graph(write(tmp_path / "g.ttl", "@base <http://x/> .\n" + text))
+    assert {entity for entity in graph.entities if not entity.startswith("_:")} - {"http://x/z"} == {
+        "http://x/a", "http://x/b", "http://x/o", *(f"http://x/s{i}" for i in range(300)),
+    }  # fmt: skip
+    assert graph.record["broken"] == 1
+    assert f"g.ttl:4: expected Turtle, found {bad!r}" in graph.record["first broken"][0]
+    with pytest.raises(DataError, match=r"g\.ttl:4: expected Turtle"):
+        read_graph(tmp_path / "g.ttl", strict=True)
+
+
+def test_a_text_with_dots_at_its_ends_of_lines_is_one_text(tmp_path, monkeypatch):
+    text = '"""One.\nTwo.\nThree."""'
+    rows = "".join(f"x:s{i} x:about {text} ; x:r x:o .\n" for i in range(50))
+    path = write(tmp_path / "g.ttl", f"@prefix x: <http://x/> .\n{rows}")
+    for block in (1 << 18, 100, 7):  # ends of blocks fall into the text
+        monkeypatch.setattr("kgalign.readers.rdf.BLOCK", block)
+        graph = read_graph(path, strict=True)
+        assert (len(graph.entities), len(graph.triples)) == (51, 50)
+    write(path, f"@prefix x: <http://x/> .\nx:q x:n 'it's' .\n{rows}")
+    graph = read_graph(path)
+    assert (len(graph.entities), graph.record["broken"], graph.record["mended"]) == (51, 1, 0)
+
+
+@pytest.mark.parametrize("name", SAME_GRAPH)
+def test_what_is_wrong_but_can_be_understood_is_kept_and_counted(tmp_path, name):
+    text = SAME_GRAPH[name].replace("x:b", "<http://x/b c>" if name in ("g.ttl", "g.trig") else "x:b c").replace("x/b", "x/b c")
+    graph = read_graph(write(tmp_path / name, text.replace("b c c", "b c")))
+    assert sorted(graph.entities) == ["http://x/a", "http://x/b c"]
+    assert (graph.record["broken"], graph.record["mended"]) == (0, 2)
+    first = graph.record["first mended"][0]
+    line = {"g.nt": 1, "g.nq": 1, "g.ttl": 2}.get(name)
+    assert first.startswith(f"{tmp_path / name}:{line}: read" if line else f"{tmp_path / name}: read 'http://x/b c'")
+    with pytest.raises(DataError, match=re.escape(f"{tmp_path / name}") + r".*mend it, or leave out --strict"):
+        read_graph(tmp_path / name, strict=True)
+
+
+def test_what_a_document_lost_is_said_once(tmp_path):
+    rows = "".join(f"x:s{i} x:r x:o{i} .\n" for i in range(5))
+    graph = read_graph(write(tmp_path / "g.trig", f'@prefix x: <http://x/> .\n{rows}x:q x:n """no end .\n{rows}'))
+    assert len(graph.triples) == 5
+    assert graph.record["broken"] == 1
+    assert graph.record["first broken"][0].endswith("; lines 7 to 13 could not be read")
 
 
 def test_files_that_are_no_graph_are_refused(tmp_path):
@@ -279,7 +374,16 @@ def test_literals_and_odd_characters_survive_writing(tmp_path):
         write_graph(graph, tmp_path / "out.xml")
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def packed(data, packing):
+    if packing == "zst":
+        sink = pa.BufferOutputStream()
+        with pa.CompressedOutputStream(sink, "zstd") as stream:
+            stream.write(data)
+        return sink.getvalue().to_pybytes()
+    return {"": bytes, "gz": gzip.compress, "bz2": bz2.compress}[packing](data)
+
+
+@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     name=st.sampled_from(sorted(SAME_GRAPH)),
     wounds=st.lists(
@@ -289,10 +393,13 @@ def test_literals_and_odd_characters_survive_writing(tmp_path):
         min_size=1,
         max_size=8,
     ),
+    packing=st.sampled_from(["", "gz", "bz2", "zst"]),
+    is_packed_first=st.booleans(),
     strict=st.booleans(),
 )
-def test_no_damage_gives_a_traceback(tmp_path, name, wounds, strict):
+def test_no_damage_gives_a_traceback(tmp_path, name, wounds, packing, is_packed_first, strict):
     data = SAME_GRAPH[name].encode()
+    data = packed(data, packing) if is_packed_first else data
     for kind, start, length, noise in wounds:
         at = int(start * len(data))
         end = min(len(data), at + 1 + int(length * 40))
@@ -303,8 +410,8 @@ def test_no_damage_gives_a_traceback(tmp_path, name, wounds, strict):
             "swap": data[:at] + data[at:end][::-1] + data[end:],
             "repeat": data[:end] + data[at:],
         }[kind]
-    path = tmp_path / name
-    path.write_bytes(data)
+    path = tmp_path / f"{name}.{packing}".rstrip(".")
+    path.write_bytes(data if is_packed_first else packed(data, packing))
     message = ""
     try:
         read_graph(path, strict=strict)
@@ -331,5 +438,10 @@ def test_the_command_line_aligns_rdf_with_nothing_else(tmp_path):
     assert links == {("http://l/1", "http://r/Rome"), ("http://l/2", "http://r/Paris"), ("http://l/3", "http://r/Oslo")}
     done = subprocess.run([*run, "align", "left.nt", "right.ttl", "--strict"], cwd=tmp_path, capture_output=True, text=True)
     assert (done.returncode, "left.nt:4: expected N-Triples" in done.stderr) == (2, True)
+    write(tmp_path / "people.ttl", PEOPLE)
+    done = subprocess.run([*run, "align", "people.ttl", "people.ttl", "-o", "run"], cwd=tmp_path, capture_output=True, text=True)
+    assert "source: classes and properties that are not asked: 7; --classes asks them too" in done.stderr
+    done = subprocess.run([*run, "info", "people.ttl"], cwd=tmp_path, capture_output=True, text=True)
+    assert "classes and properties 7" in " ".join(done.stdout.replace("│", " ").split())
     done = subprocess.run([*run, "info", "left.nt"], cwd=tmp_path, capture_output=True, text=True)
     assert "nearly unique" in " ".join(done.stdout.replace("│", " ").split())

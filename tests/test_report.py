@@ -79,6 +79,34 @@ def test_gold_marks_links_and_makes_a_curve():
     ]
 
 
+def test_what_was_wrong_with_the_files_is_told():
+    run = small_run()
+    seen = {
+        "broken": 2,
+        "first broken": [f"left.nt:7: {NAUGHTY}"],
+        "mended": 1,
+        "first mended": ["left.nt:9: odd"],
+        "classes not asked": 3,
+    }
+    text = html(replace(run, task=replace(run.task, source=replace(run.task.source, record=seen))))
+    for part in (
+        "what is broken was left out, 2 times",
+        "left.nt:7: &lt;/script&gt;",
+        "1 statement broke",
+        "left.nt:9: odd",
+        "were not asked: 3",
+    ):
+        assert part in text
+    assert "what is broken" not in html(run)
+
+
+def test_those_without_a_partner_are_counted():
+    run = small_run()
+    alignment = replace(run.alignment.where(np.array([0])), record=run.alignment.record)
+    assert re.search(r"without a partner</th><td[^>]*>1</td><td[^>]*>1</td>", html(replace(run, alignment=alignment)))
+    assert replace(run, alignment=alignment).report()["unmatched"] == {"source": 1, "target": 1}
+
+
 def test_reliability_leaves_out_what_nobody_knows():
     assert reliability(Alignment(np.array([[0, 0]])), Alignment(np.array([[5, 5]]))) == []
 

@@ -7,6 +7,7 @@ from importlib.metadata import version
 
 import pytest
 
+from benchmarks import reading
 from benchmarks.pages import PAGE, page
 from benchmarks.plots import FOLDER, PLOTS, picture, write_plots
 from benchmarks.results import RESULTS, ROOT
@@ -62,6 +63,18 @@ def test_page_takes_up_folds_gains_rounds_and_reliability(more_lines):
     gains = text.partition("### What reasoning brings")[2]
     assert "| names-JEA | +9.11 [" in gains
     assert {name for name in PLOTS if picture(name)} == set(PLOTS)
+
+
+def test_page_says_how_rdf_is_read_where_that_was_measured(tmp_path, monkeypatch):
+    kept = [line for line in RESULTS.read_text("utf-8").splitlines(keepends=True) if json.loads(line)["experiment"] != "reading"]
+    file = tmp_path / "results.jsonl"
+    file.write_text("".join(kept), "utf-8")
+    monkeypatch.setattr("benchmarks.results.RESULTS", file)
+    assert "### Reading RDF" not in page()
+    reading.measure(1000)
+    rows = page().partition("### Reading RDF")[2].partition("\n\nMeasured on")[0].splitlines()[-3:]
+    assert [row.split(" | ")[0] for row in rows] == [f"| {ending}, 1,000 statements" for ending in ("nt", "nt.gz", "ttl")]
+    assert all(row.split(" | ")[2:5] == ["100", "794", "200"] for row in rows)
 
 
 def test_every_picture_can_be_drawn(more_lines, tmp_path):

@@ -7,11 +7,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
-from conftest import graph, task_of
+from conftest import candidates_of, graph, task_of
 
 from kgalign import Alignment, OptionError, align, demo, write, write_run
 from kgalign.writers.sameas import iri
 from kgalign.writers.sssom import curie
+from kgalign.writers.tsv import write_unmatched
 
 ALIGNMENT = "{http://knowledgeweb.semanticweb.org/heterogeneity/alignment}"
 RDF = "{http://www.w3.org/1999/02/22-rdf-syntax-ns#}"
@@ -57,7 +58,7 @@ def test_a_run_is_written_whole_and_replaced(tmp_path):
     for _ in range(2):
         folder = write_run(run, tmp_path / "run")
     assert {path.name for path in folder.iterdir()} == {
-        "alignment.tsv", "alignment.sssom.tsv", "sameas.nt", "relations.tsv", "candidates.parquet", "evidence.parquet",
+        "alignment.tsv", "alignment.sssom.tsv", "unmatched.tsv", "sameas.nt", "relations.tsv", "candidates.parquet", "evidence.parquet",
         "rounds.jsonl", "run.json", "report.html",
     }  # fmt: skip
     assert [path.name for path in tmp_path.iterdir()] == ["run"]
@@ -139,6 +140,36 @@ def test_sssom_has_curies_confidence_and_those_without_a_match(tmp_path):
     assert (harvard["object_id"], harvard["confidence"], harvard["mapping_cardinality"]) == ("target:Harvard", "0.98", "1:1")
     assert by_subject["source:AC/DC_(band)"]["subject_label"] == 'AC/DC "the band" & <co>'
     assert (by_subject["source:X"]["object_id"], by_subject["source:X"]["mapping_cardinality"]) == ("sssom:NoTermFound", "1:0")
+
+
+def alone():
+    """Two of three entities on either side without a partner, one of them without candidates either."""
+    task = task_of(graph(["Rome", "Paris", "Oslo"]), graph(["Roma", "Lutetia", "Bergen"]))
+    return Alignment(np.array([[0, 0]])), task, candidates_of([[0.9, 0.1, 0], [0.2, 0.6, 0], [0, 0, 0]])
+
+
+def test_sssom_has_those_of_the_target_without_a_match_too(tmp_path):
+    alignment, task, _ = alone()
+    write(alignment, task, tmp_path / "links.sssom.tsv")
+    _, rows = read_sssom(tmp_path / "links.sssom.tsv")
+    assert {(row["subject_id"], row["object_id"], row["mapping_cardinality"]) for row in rows} == {
+        ("source:Rome", "target:Roma", "1:1"),
+        ("source:Paris", "sssom:NoTermFound", "1:0"),
+        ("source:Oslo", "sssom:NoTermFound", "1:0"),
+        ("sssom:NoTermFound", "target:Lutetia", "0:1"),
+        ("sssom:NoTermFound", "target:Bergen", "0:1"),
+    }
+
+
+def test_those_without_a_partner_are_listed_with_the_likeliest(tmp_path):
+    alignment, task, candidates = alone()
+    write_unmatched(alignment, task, candidates, tmp_path / "unmatched.tsv")
+    assert [line.split("\t") for line in (tmp_path / "unmatched.tsv").read_text().splitlines()[1:]] == [
+        ["source", "Paris", "Paris", "Lutetia", "Lutetia", "0.7500"],
+        ["source", "Oslo", "Oslo", "", "", ""],
+        ["target", "Lutetia", "Lutetia", "Paris", "Paris", "0.7500"],
+        ["target", "Bergen", "Bergen", "", "", ""],
+    ]
 
 
 def test_sssom_prefixes_stay_few(tmp_path):

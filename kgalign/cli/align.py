@@ -17,6 +17,7 @@ from kgalign.align import Run, align, check_storable, sort_options
 from kgalign.cli.options import (
     PLACES,
     AsJson,
+    Classes,
     Labels,
     Languages,
     Output,
@@ -67,6 +68,7 @@ def align_command(
     labels: Labels = None,
     languages: Languages = None,
     strict: Strict = False,
+    classes: Classes = False,
     names_source: Annotated[
         Path | None,
         typer.Option(help="table of IRI and name: names of the source that come before its own, translations for instance"),
@@ -119,6 +121,7 @@ def align_command(
             labels=labels or (),
             languages=parse_languages(languages),
             strict=strict,
+            classes=classes,
             names_source=names_source,
             names_target=names_target,
         )
@@ -148,7 +151,7 @@ def align_command(
     files = {"source": source, "target": target, "seeds": seeds, "names_source": names_source, "names_target": names_target}
     inputs = _hashes(Path(path) for path in (*files.values(), gold) if path is not None)
     places = {name: _whole_place(path) for name, path in files.items() if path is not None}
-    how = {"labels": labels or [], "languages": parse_languages(languages), "strict": strict}
+    how = {"labels": labels or [], "languages": parse_languages(languages), "strict": strict, "classes": classes}
     reading = {**places, **how, "seed_ratio": seed_ratio, "split_seed": seed, "fold": fold_number}
     run = replace(run, seconds={"read": read_seconds, **run.seconds}, inputs=inputs, options={**run.options, "read": reading})
     _finish(run, output, as_json)
@@ -203,9 +206,15 @@ def _show_reading(side: str, graph: KnowledgeGraph) -> None:
     if "names from" in seen:
         share = f", {seen['subjects with a label']:.0%} of the subjects named" if seen["subjects with a label"] else ""
         console.print(f"{side}: names from {seen['names from']}; language {seen['language taken']}{share}", markup=False)
+    if seen.get("classes not asked"):
+        console.print(f"{side}: classes and properties that are not asked: {seen['classes not asked']:,}; --classes asks them too")
     if seen.get("broken"):
         console.print(f"{side}: left out what is broken, {seen['broken']:,} times; --strict refuses it. The first:", markup=False)
         for problem in seen["first broken"]:
+            console.print(f"  {problem}", markup=False)
+    if seen.get("mended"):
+        console.print(f"{side}: statements that break the rules but could be read: {seen['mended']:,}. The first:", markup=False)
+        for problem in seen["first mended"]:
             console.print(f"  {problem}", markup=False)
 
 
@@ -229,6 +238,11 @@ def _finish(run: Run, output: Path, as_json: bool) -> None:
         show_figures(run.metrics)
     sure, likely = ((run.alignment.scores > least).sum() for least in (0.9, 0.5))
     console.print(f"{len(run.alignment):,} links in {folder}/alignment.tsv; {likely:,} of them above 0.5, {sure:,} above 0.9")
+    alone, alone_too = map(len, run.task.unmatched(run.alignment))
+    if alone or alone_too:
+        console.print(
+            f"without a partner: {alone:,} of the source, {alone_too:,} of the target; they are in {folder}/unmatched.tsv"
+        )
     console.print(f"the report: {folder}/report.html")
     if "model" in run.options and is_little(run.task, run.alignment):
         console.print(f"{'few' if len(run.alignment) else 'no'} links found; what each stage had to work with:")

@@ -16,8 +16,9 @@ from kgalign.cli.options import PLACES, AsJson, Labels, Languages, Protocols, St
 from kgalign.cli.printing import console, plain_text, print_json, show_figures, working
 from kgalign.data import KnowledgeGraph
 from kgalign.evaluate import evaluate as measure
-from kgalign.explain import describe, read_explanations
+from kgalign.explain import read_explanations
 from kgalign.readers import is_dataset, read, read_graph
+from kgalign.readers.schema import schema_of
 from kgalign.readers.scored import read_alignments
 from kgalign.text import fold
 
@@ -68,6 +69,10 @@ def evaluate(
     if not np.isin(links.sources, gold_links.sources).any():
         console.print("no link begins at an entity of the gold links: are they of the same graphs, and the right way round?")
     figures = measure(links, gold_links, protocol=named, bootstrap=bootstrap)
+    if figures["not_judged"]:
+        console.print(
+            f"{figures['not_judged']:,} of {figures['matched']:,} links touch no gold link: whether they are right is not known"
+        )
     if as_json:
         print_json(figures)
     else:
@@ -76,7 +81,9 @@ def evaluate(
 
 def explain(
     run: Annotated[Path, typer.Argument(help="the folder of a run")],
-    entity: Annotated[str, typer.Argument(metavar="IRI", help="an entity of either graph: its IRI, or its name")],
+    entity: Annotated[
+        str, typer.Argument(metavar="IRI", help="an entity of either graph: its IRI, the last part of it, or its name")
+    ],
     as_json: AsJson = False,
 ) -> None:
     """Say why an entity got its partner: names, linked neighbours, and what the runner-up lacks."""
@@ -84,7 +91,7 @@ def explain(
     if as_json:
         print_json([asdict(explanation) for explanation in found])
     else:
-        print("\n\n".join(describe(explanation) for explanation in found))
+        print("\n\n".join(map(str, found)))
 
 
 def _describe(graph: KnowledgeGraph) -> dict[str, Any]:
@@ -96,6 +103,7 @@ def _describe(graph: KnowledgeGraph) -> dict[str, Any]:
         "relations": len(graph.relations),
         "triples": len(graph.triples),
         "literals": len(graph.attributes.values),
+        "classes and properties": len(schema_of(graph)),
         "entities without triples": len(graph.entities) - len(linked),
         "entities without a name": sum(not name for name in names),
         "names that several share": len(names) - len(set(names)),

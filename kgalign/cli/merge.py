@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from kgalign.cli.printing import console, size, working
-from kgalign.errors import DataError, OptionError
+from kgalign.errors import OptionError
 from kgalign.merge import ENDINGS, find_conflicts, merged, read_links, single_links, write_conflicts, write_merged
-from kgalign.readers import read
+from kgalign.readers import read_again
 from kgalign.relations import relation_matches
 
 
@@ -25,7 +24,7 @@ def merge(
     if output.suffix not in ENDINGS:
         raise OptionError(f"{output}: expected a file ending in {' or '.join(ENDINGS)}")
     with working("reading"):
-        task, _ = read(**_how_it_was_read(run))
+        task, _ = read_again(run)
     links, conflicts = single_links(read_links(run / "alignment.tsv", task), task, least)
     conflicts += find_conflicts(task, links, relation_matches(task, links))
     console.print(f"{len(links):,} links join {size(task.source)} and {size(task.target)}; {len(conflicts):,} conflicts")
@@ -39,14 +38,3 @@ def merge(
     beside = output.with_suffix(".conflicts.tsv")
     write_conflicts(conflicts, beside)
     console.print(f"{count:,} statements in {output}, conflicts in {beside}")
-
-
-def _how_it_was_read(run: Path) -> dict[str, Any]:
-    """The arguments of `read` that give the graphs of a run again."""
-    path = run / "run.json"
-    if not path.is_file():
-        raise DataError(f"{path}: no such file; expected the folder of a run, as kgalign align writes it")
-    arguments = json.loads(path.read_text("utf-8"))["options"].get("read")
-    if arguments is None:
-        raise DataError(f"{path}: does not say where its graphs are; expected a run of kgalign align")
-    return arguments

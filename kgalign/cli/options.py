@@ -31,6 +31,7 @@ Languages = Annotated[
     str | None,
     typer.Option("--lang", help="language of the names in RDF, for instance zh,en: first the source's, then the target's"),
 ]
+Classes = Annotated[bool, typer.Option("--classes", help="align classes and properties too, not only what is of their kind")]
 Strict = Annotated[bool, typer.Option("--strict", help="refuse broken RDF instead of leaving out what is broken")]
 PLACES = "a table (tsv, csv, parquet), RDF (a file, a folder, a pattern in quotes), or sparql+http://host/path"
 KINDS: dict[type, str] = {bool: "true or false", int: "a whole number", float: "a number", str: "text"}

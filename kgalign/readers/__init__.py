@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +18,7 @@ from kgalign.readers.links import Links, split_links
 from kgalign.readers.names import is_blank, normal_iri
 from kgalign.readers.places import FORMATS as RDF_FORMATS
 from kgalign.readers.places import SCHEMES, find_files, format_of
+from kgalign.readers.schema import is_ontology, schema_of, terms_of
 from kgalign.readers.statements import Statements
 
 # A file, a folder of files, a pattern such as dump/*.nt.gz, an endpoint; or several files.
@@ -39,6 +41,7 @@ def read(
     labels: Sequence[str] = (),
     languages: Sequence[str] = (),
     strict: bool = False,
+    classes: bool = False,
     names_source: str | Path | None = None,
     names_target: str | Path | None = None,
 ) -> tuple[AlignmentTask, Alignment]:
@@ -54,6 +57,8 @@ def read(
     labels          properties of RDF that hold names, best first; found out where none is told
     languages       of the names in RDF, for the source and for the target, or one for both; found out likewise
     strict          broken RDF is refused; else what is broken is counted in the graph's record, and left out
+    classes         in the open protocol, classes and properties are asked and on offer too, see schema_of. They are so anyway where a graph
+                    is about little else, an ontology, or where seeds link some
     names_source, names_target      tables of IRI and name that come before all other names, translations for instance
     """
     if not 0 <= seed_ratio < 1:
@@ -76,12 +81,24 @@ def read(
     if given is None and test is not None:
         given, test = split_links(test, seed_ratio, split_seed)
     graphs = (_renamed(graphs[0], names_source), _renamed(graphs[1], names_target))
-    return make_task(*graphs, given or Alignment.empty(), test or Alignment.empty(), protocol)
+    return make_task(*graphs, given or Alignment.empty(), test or Alignment.empty(), protocol, classes)
 
 
 def read_graph(place: Place, *, labels: Sequence[str] = (), languages: Sequence[str] = (), strict: bool = False) -> KnowledgeGraph:
     """One graph by itself, see read."""
     return _read_graphs((place,), labels, languages, strict)[0][0]
+
+
+def read_again(run: str | Path) -> tuple[AlignmentTask, Alignment]:
+    """The task of a run's folder: the same graphs, read in the same way. What is asked may differ, the gold links are not known."""
+    path = Path(run) / "run.json"
+    if not path.is_file():
+        raise DataError(f"{path}: no such file; expected the folder of a run, as kgalign align writes it")
+    try:
+        arguments = json.loads(path.read_text("utf-8"))["options"]["read"]
+    except (ValueError, KeyError):
+        raise DataError(f"{path}: does not say where its graphs are; expected a run of kgalign align") from None
+    return read(**arguments)
 
 
 def is_dataset(place: str | Path) -> bool:
@@ -91,7 +108,12 @@ def is_dataset(place: str | Path) -> bool:
 
 
 def make_task(
-    source: KnowledgeGraph, target: KnowledgeGraph, seeds: Alignment, gold: Alignment, protocol: Protocol | None = None
+    source: KnowledgeGraph,
+    target: KnowledgeGraph,
+    seeds: Alignment,
+    gold: Alignment,
+    protocol: Protocol | None = None,
+    classes: bool = False,
 ) -> tuple[AlignmentTask, Alignment]:
     """The task with its queries and its pool as the protocol says, and the gold links."""
     for side, graph in (("source", source), ("target", target)):
@@ -102,16 +124,27 @@ def make_task(
         raise OptionError("the closed protocol asks the test links' entities, but there are no test links; use --protocol open")
     queries, pool = gold.sources, gold.targets
     if protocol == "open":
-        queries = np.setdiff1d(_askable(source), seeds.sources)
-        pool = np.setdiff1d(_askable(target), seeds.targets)
+        schemas = [schema_of(graph) for graph in (source, target)]
+        linked = np.isin(seeds.sources, schemas[0]).any() or np.isin(seeds.targets, schemas[1]).any()
+        if classes or linked or is_ontology(source, schemas[0]) or is_ontology(target, schemas[1]):
+            schemas = [terms_of(graph) for graph in (source, target)]
+        else:
+            source, target = (_recorded(graph, len(schema)) for graph, schema in zip((source, target), schemas, strict=True))
+        queries = np.setdiff1d(_askable(source, schemas[0]), seeds.sources)
+        pool = np.setdiff1d(_askable(target, schemas[1]), seeds.targets)
     return AlignmentTask(source, target, seeds, queries, pool, protocol), gold
 
 
-def _askable(graph: KnowledgeGraph) -> Ints:
-    """All entities but blank nodes without a name, which a link could not tell from one another."""
+def _recorded(graph: KnowledgeGraph, classes: int) -> KnowledgeGraph:
+    return replace(graph, record={**graph.record, "classes not asked": classes}) if classes else graph
+
+
+def _askable(graph: KnowledgeGraph, schema: Ints) -> Ints:
+    """All entities but those of the schema, and blank nodes without a name, which a link could not tell from one another."""
     names = zip(graph.entities, graph.names, strict=True)
-    askable = np.flatnonzero([name != "" or not is_blank(entity) for entity, name in names])
-    return askable if len(askable) else np.arange(len(graph.entities))
+    named = np.flatnonzero([name != "" or not is_blank(entity) for entity, name in names])
+    found = (each for each in (np.setdiff1d(named, schema), named) if len(each))
+    return next(found, np.arange(len(graph.entities)))
 
 
 def _read_graphs(places: Sequence[Place], labels: Sequence[str], languages: Sequence[str], strict: bool) -> list[Graph]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from kgalign.data import Attributes, KnowledgeGraph
 from kgalign.errors import DataError
-from kgalign.readers.names import LABEL_PROPERTIES, literal_value, names_of
+from kgalign.readers.names import LABEL_PROPERTIES, literal_parts, names_of
 
 
 def build_graph(
@@ -31,12 +32,15 @@ def build_graph(
     properties: dict[str, int] = {}
     rows: list[tuple[int, int]] = []
     values: list[str] = []
+    kinds: list[str] = []
     labels: dict[str, str] = {}
     for entity, attribute, value in literals:
         rows.append((ids.setdefault(entity, len(ids)), properties.setdefault(attribute, len(properties))))
-        values.append(literal_value(value))
+        text, kind = literal_parts(value)
+        values.append(text)
+        kinds.append(sys.intern(kind))
         if attribute.strip("<>") in LABEL_PROPERTIES:
-            labels.setdefault(entity, values[-1])
+            labels.setdefault(entity, text)
     if not ids:
         raise DataError(f"{path}: the graph is empty; expected at least one triple")
     for entity in others:
@@ -46,6 +50,6 @@ def build_graph(
         list(relations),
         np.array(triples, np.int64).reshape(-1, 3),
         names_of(list(ids), labels),
-        Attributes(list(properties), np.array(rows, np.int64).reshape(-1, 2), values),
+        Attributes(list(properties), np.array(rows, np.int64).reshape(-1, 2), values, kinds),
     )
     return graph, ids

@@ -10,7 +10,7 @@ import numpy as np
 
 from kgalign.data import Attributes, Ints, KnowledgeGraph
 from kgalign.errors import OptionError
-from kgalign.readers.names import is_blank, local_name, normal_iri
+from kgalign.readers.names import as_name, datatype_kind, is_blank, local_name, normal_iri
 from kgalign.readers.statements import Statements
 
 PREFIXES = {
@@ -221,18 +221,13 @@ def _named_graph(
     chosen: list[tuple[Property, str]],
     others: list[Property],
 ) -> KnowledgeGraph:
-    """The graph with its names; the literals that became names are not among its attributes."""
+    """The graph with its names; the literals that became names are not among its attributes but apart."""
     best = _best_names(side, rows, shares, language)
     names = ["" if is_blank(entity) else local_name(normal_iri(entity)) for entity in side.entities]
     for row in best.tolist():
-        names[side.facts[row, 0]] = " ".join(side.values[row].split())
+        names[side.facts[row, 0]] = as_name(side.values[row])
     left = np.ones(len(side.values), bool)
     left[best] = False
-    attributes = Attributes(
-        side.properties,
-        side.facts[left],
-        [value for value, is_left in zip(side.values, left.tolist(), strict=True) if is_left],
-    )
     subjects = _subjects(side)
     record: dict[str, Any] = {
         "names from": "; ".join(f"{label} ({reason})" for label, reason in chosen) or "the last part of the IRI",
@@ -243,10 +238,26 @@ def _named_graph(
         "blank nodes": sum(map(is_blank, side.entities)),
         "broken": side.damage.count,
         "first broken": list(side.damage.first),
+        "mended": side.damage.mended,
+        "first mended": list(side.damage.first_mended),
     }
     if side.left_out:
         record["statements about statements, left out"] = side.left_out
-    return KnowledgeGraph(side.entities, side.relations, side.triples, names, attributes, record)
+    attributes, labels = _literals(side, np.flatnonzero(left)), _literals(side, np.sort(best))
+    return KnowledgeGraph(side.entities, side.relations, side.triples, names, attributes, labels, record)
+
+
+def _literals(side: Statements, rows: Ints) -> Attributes:
+    """Some of the literals, with the language or the datatype of each."""
+    of_language = [f"@{language}" if language else "" for language in side.languages]
+    of_datatype = [datatype_kind(datatype) for datatype in side.datatypes]
+    kinds = zip(side.language_of[rows].tolist(), side.datatype_of[rows].tolist(), strict=True)
+    return Attributes(
+        side.properties,
+        side.facts[rows],
+        [side.values[row] for row in rows.tolist()],
+        [of_language[language] or of_datatype[datatype] for language, datatype in kinds],
+    )
 
 
 def _best_names(side: Statements, rows: Ints, shares: dict[str, float], language: str) -> Ints:

@@ -24,7 +24,8 @@ LABEL_PROPERTIES = frozenset(
 BEFORE_LOCAL = re.compile(r"^.*/resource/|^.*#|^.*/")  # names of DBpedia may hold slashes themselves: AC/DC
 ESCAPES = re.compile(r"(?:%[0-9A-Fa-f]{2})+")
 PLAIN = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~!'()*,[]")
-LITERAL = re.compile(r'^"(.*)"(?:@[\w-]+|\^\^\S+)?$', re.DOTALL)
+LITERAL = re.compile(r'^"(.*)"(@[A-Za-z][A-Za-z0-9-]*|\^\^\S+)?$', re.DOTALL)
+DATATYPES = "http://www.w3.org/2001/XMLSchema#"
 
 
 def local_name(iri: str) -> str:
@@ -55,10 +56,25 @@ def names_of(entities: Sequence[str], labels: Mapping[str, str]) -> list[str]:
     return [labels.get(entity) or local_name(entity) for entity in entities]
 
 
-def literal_value(text: str) -> str:
-    """What stands between the quotes of a literal, without language or datatype; any other text as it is."""
+def as_name(text: str) -> str:
+    """The text on one line; the same object where nothing had to be changed, as with most of a million labels."""
+    name = " ".join(text.split())
+    return text if name == text else name
+
+
+def literal_parts(text: str) -> tuple[str, str]:
+    """What stands between the quotes of a literal, and its kind, see Attributes; any other text as it is."""
     found = LITERAL.match(text)
-    return found.group(1) if found else text
+    if not found:
+        return text, ""
+    kind = found.group(2) or ""
+    return found.group(1), kind if not kind.startswith("^^") else datatype_kind(kind[2:].strip("<>"))
+
+
+def datatype_kind(datatype: str) -> str:
+    """The kind of a value of that datatype, see Attributes: none for text."""
+    datatype = datatype.replace("xsd:", DATATYPES, 1) if datatype.startswith("xsd:") else datatype
+    return f"^^{datatype}" if datatype not in ("", f"{DATATYPES}string") else ""
 
 
 def _decoded(found: re.Match[str]) -> str:

@@ -16,21 +16,28 @@ from kgalign.readers.names import normal_iri
 if TYPE_CHECKING:
     from pyoxigraph import BlankNode, NamedNode, Quad
 
-SHOWN = 5  # broken lines that are shown; the others are counted
+SHOWN = 5  # broken lines that are shown, and mended ones; the others are counted
 ANONYMOUS = re.compile(r"[0-9a-f]{20,32}")  # how the parser calls a blank node that the file gives no label
 
 
 @dataclass
 class Damage:
-    """What could not be read: how many times, and the first few, each as path:line: reason."""
+    """What could not be read, and what is not right but could: how many times, and the first few, each as path:line: reason."""
 
     count: int = 0
     first: list[str] = field(default_factory=list)
+    mended: int = 0
+    first_mended: list[str] = field(default_factory=list)
 
     def add(self, problem: str) -> None:
         self.count += 1
         if len(self.first) < SHOWN:
             self.first.append(" ".join(problem.split()))
+
+    def mend(self, problem: str) -> None:
+        self.mended += 1
+        if len(self.first_mended) < SHOWN:
+            self.first_mended.append(" ".join(problem.split()))
 
 
 @dataclass(frozen=True, eq=False)

@@ -55,6 +55,7 @@ def render(run: Run, evidence: Evidence) -> str:
         lead=_lead(run),
         sizes=_sizes(run),
         facts=_facts(run, decoder),
+        remarks=_remarks(run),
         inputs=sorted(run.inputs.items()),
         figures=_figures(run.metrics),
         gold=(run.metrics or {}).get("gold", 0),
@@ -93,12 +94,30 @@ def _lead(run: Run) -> str:
 
 def _sizes(run: Run) -> list[tuple[str, int, int]]:
     source, target = run.task.source, run.task.target
+    alone, alone_too = run.task.unmatched(run.alignment)
     return [
         ("entities", len(source.entities), len(target.entities)),
         ("relations", len(source.relations), len(target.relations)),
         ("triples", len(source.triples), len(target.triples)),
         ("asked, and on offer", len(run.task.queries), len(run.task.pool)),
+        ("of these without a partner", len(alone), len(alone_too)),
     ]
+
+
+def _remarks(run: Run) -> list[tuple[str, Sequence[str]]]:
+    """What a reader should know of the files: what was wrong with them, with the first few cases, and who was not asked."""
+    remarks: list[tuple[str, Sequence[str]]] = []
+    for side, graph in (("source", run.task.source), ("target", run.task.target)):
+        seen = graph.record
+        if seen.get("broken"):
+            remarks.append((f"Of the {side}, what is broken was left out, {_count(seen['broken'], 'time')}.", seen["first broken"]))
+        if seen.get("mended"):
+            remarks.append(
+                (f"Of the {side}, {_count(seen['mended'], 'statement')} broke the rules but could be read.", seen["first mended"])
+            )
+        if seen.get("classes not asked"):
+            remarks.append((f"Classes and properties of the {side} that were not asked: {seen['classes not asked']:,}.", ()))
+    return remarks
 
 
 def _facts(run: Run, decoder: str) -> list[tuple[str, str]]:

@@ -48,16 +48,17 @@ def _statements(graph: KnowledgeGraph, language: str | None) -> Iterator[Stateme
         yield entities[head], relations[relation], entities[tail]
     for entity, name in zip(entities, graph.names, strict=True):
         if name:
-            yield entity, LABEL, literal(name, language)
-    for (entity_id, property_id), value in zip(graph.attributes.facts.tolist(), graph.attributes.values, strict=True):
+            yield entity, LABEL, literal(name, f"@{language}" if language else "")
+    literals = graph.attributes
+    for (entity_id, property_id), value, kind in zip(literals.facts.tolist(), literals.values, literals.kinds, strict=True):
         if properties[property_id] != LABEL or value != graph.names[entity_id]:
-            yield entities[entity_id], properties[property_id], literal(value)
+            yield entities[entity_id], properties[property_id], literal(value, kind)
 
 
-def literal(text: str, language: str | None = None) -> str:
-    """The text in quotes, with its language."""
+def literal(text: str, kind: str = "") -> str:
+    """The text in quotes, with its language or its datatype, see Attributes."""
     escaped = NOT_IN_A_LITERAL.sub(lambda found: SHORT_ESCAPES.get(found.group(), f"\\u{ord(found.group()):04X}"), text)
-    return f'"{escaped}"' + (f"@{language}" if language else "")
+    return f'"{escaped}"' + (f"^^{iri(kind[2:], 'datatype')}" if kind.startswith("^^") else kind)
 
 
 def _turtle(statements: Iterable[Statement]) -> Iterator[str]:

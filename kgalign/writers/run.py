@@ -18,6 +18,7 @@ from kgalign.writers import parquet, sameas, sssom, tsv
 FILES = {
     "alignment.tsv",
     "alignment.sssom.tsv",
+    "unmatched.tsv",
     "sameas.nt",
     "relations.tsv",
     "candidates.parquet",
@@ -52,6 +53,7 @@ def write_run(run: Run, folder: str | Path) -> Path:
         draft = Path(draft_name)
         (draft / "after").mkdir()
         tsv.write(run.alignment, run.task, draft / "after" / "alignment.tsv")
+        tsv.write_unmatched(run.alignment, run.task, run.candidates, draft / "after" / "unmatched.tsv")
         sssom.write(run.alignment, run.task, draft / "after" / "alignment.sssom.tsv")
         sameas.write(run.alignment, run.task, draft / "after" / "sameas.nt")
         tsv.write_relations(run.relations, draft / "after" / "relations.tsv")

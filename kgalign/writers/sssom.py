@@ -17,7 +17,7 @@ from urllib.parse import quote
 import numpy as np
 
 from kgalign import __version__
-from kgalign.data import Alignment, AlignmentTask, Ints, KnowledgeGraph
+from kgalign.data import Alignment, AlignmentTask, KnowledgeGraph
 from kgalign.writers.sameas import iri
 from kgalign.writers.tsv import one_field
 
@@ -53,12 +53,12 @@ AS_THEY_ARE = "%/()',!:@=+;$&*?~#"  # what else would be encoded, though an IRI 
 
 
 def write(alignment: Alignment, task: AlignmentTask, path: Path) -> None:
-    """Writes a row for each link, and one with sssom:NoTermFound for each query that has none."""
+    """Writes a row for each link, and one with sssom:NoTermFound for each query and each pool entry that has none."""
     subjects, objects = ([iri(entity, side)[1:-1] for entity in graph.entities] for side, graph in _sides(task))
-    alone = np.setdiff1d(task.queries, alignment.sources)
+    alone, alone_too = task.unmatched(alignment)
     prefixes = _prefixes("source", (subjects[i] for i in [*alignment.sources.tolist(), *alone.tolist()]), {})
-    prefixes = _prefixes("target", (objects[i] for i in alignment.targets.tolist()), prefixes)
-    rows = sorted(_rows(alignment, task, alone, subjects, objects, prefixes))
+    prefixes = _prefixes("target", (objects[i] for i in [*alignment.targets.tolist(), *alone_too.tolist()]), prefixes)
+    rows = sorted(_rows(alignment, task, subjects, objects, prefixes))
     content = "\n".join("\t".join(row) for row in rows)
     lines = [f"#  {name}: {json.dumps(namespace)}" for namespace, name in {"urn:kgalign:": "kgalign", **prefixes}.items()]
     with path.open("w", encoding="utf-8", newline="") as file:
@@ -76,7 +76,7 @@ def write(alignment: Alignment, task: AlignmentTask, path: Path) -> None:
 
 
 def _rows(
-    alignment: Alignment, task: AlignmentTask, alone: Ints, subjects: list[str], objects: list[str], prefixes: dict[str, str]
+    alignment: Alignment, task: AlignmentTask, subjects: list[str], objects: list[str], prefixes: dict[str, str]
 ) -> Iterable[tuple[str, ...]]:
     decoder = str(alignment.record.get("decoder", "decoder"))
     often = np.bincount(alignment.targets, minlength=1)
@@ -93,9 +93,13 @@ def _rows(
             _number(score),
             f"sure since round {number}" if number else f"decided by {decoder}",
         )
+    alone, alone_too = task.unmatched(alignment)
     for source in alone.tolist():
         name = one_field(task.source.names[source])
         yield curie(subjects[source], prefixes), name, EXACT, NOBODY, "", TOGETHER, "1:0", "", "no candidate was good enough"
+    for target in alone_too.tolist():
+        name = one_field(task.target.names[target])
+        yield NOBODY, "", EXACT, curie(objects[target], prefixes), name, TOGETHER, "0:1", "", "given to nobody"
 
 
 def curie(address: str, prefixes: dict[str, str]) -> str:

@@ -1,4 +1,4 @@
-"""alignment.tsv and relations.tsv: one match a line, for people and for any tool that reads tables."""
+"""alignment.tsv, unmatched.tsv and relations.tsv: one match a line, or none, for people and for any tool that reads tables."""
 
 from __future__ import annotations
 
@@ -6,10 +6,13 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from kgalign.data import Alignment, AlignmentTask
+import numpy as np
+
+from kgalign.data import Alignment, AlignmentTask, Candidates
 from kgalign.relations import RelationMatch
 
 HEADER = ("source", "target", "source_name", "target_name", "probability", "round", "decided_by")
+UNMATCHED_HEADER = ("side", "entity", "name", "best", "best_name", "probability")
 
 
 def write(alignment: Alignment, task: AlignmentTask, path: Path) -> None:
@@ -34,6 +37,29 @@ def write(alignment: Alignment, task: AlignmentTask, path: Path) -> None:
                 sep="\t",
                 file=file,
             )
+
+
+def write_unmatched(alignment: Alignment, task: AlignmentTask, candidates: Candidates, path: Path) -> None:
+    """Writes the entities of both sides that were asked or on offer and have no partner, each with the one it would most probably have had."""
+    rows, slots = candidates.edges()
+    pairs = np.column_stack([candidates.queries[rows], candidates.targets[rows, slots]])
+    probabilities = candidates.probabilities()[rows, slots]
+    sides = (("source", task.source, task.target), ("target", task.target, task.source))
+    with path.open("w", encoding="utf-8", newline="\n") as file:
+        print(*UNMATCHED_HEADER, sep="\t", file=file)
+        for column, ((side, graph, other), alone) in enumerate(zip(sides, task.unmatched(alignment), strict=True)):
+            ranked = np.lexsort((-probabilities, pairs[:, column]))
+            entities, first = np.unique(pairs[ranked, column], return_index=True)
+            best = dict(zip(entities.tolist(), ranked[first].tolist(), strict=True))
+            for entity in alone.tolist():
+                row = best.get(entity)
+                partner = None if row is None else pairs[row, 1 - column]
+                likely = (
+                    ("", "", "")
+                    if partner is None
+                    else (other.entities[partner], other.names[partner], f"{probabilities[row]:.4f}")
+                )
+                print(*map(one_field, (side, graph.entities[entity], graph.names[entity], *likely)), sep="\t", file=file)
 
 
 def write_relations(matches: Iterable[RelationMatch], path: Path) -> None:

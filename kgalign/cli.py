@@ -31,6 +31,7 @@ from kgalign.datasets import demo as read_demo
 from kgalign.datasets.download import LIGHTEA, download_dbp15k
 from kgalign.decode import ALIASES, DECODERS, decoder_options, make_decoder
 from kgalign.diagnose import explain_little, is_little
+from kgalign.encoders import check_encoder
 from kgalign.errors import DataError, KgalignError, OptionError
 from kgalign.evaluate import evaluate as measure
 from kgalign.explain import describe, read_explanations
@@ -137,6 +138,12 @@ def align_command(
         typer.Option(help="table of IRI and name: names of the source that come before its own, translations for instance"),
     ] = None,
     names_target: Annotated[Path | None, typer.Option(help="the same for the target")] = None,
+    encoder: Annotated[
+        Path | None,
+        typer.Option(
+            help="folder of a sentence encoder (model2vec, sentence-transformers): names that mean the same are evidence too"
+        ),
+    ] = None,
     model: Annotated[str, typer.Option(help=f"one of {', '.join(MODELS)}")] = "fast",
     decoder: DecoderName = "joint",
     easy_to_hard: Annotated[bool, typer.Option(help="feed sure decisions back as evidence, round after round")] = True,
@@ -165,6 +172,8 @@ def align_command(
     """Align two graphs, and measure the result where test links are there."""
     check_free(output)
     options = _parse_settings(settings, {**decoder_options(decoder), **model_options(model)})
+    if encoder is not None:
+        options["encoder"] = str(encoder)
     _check_before_reading(model, decoder, options, alpha, min_new, max_rounds)
     check_storable(model, load, save)
     if load is not None and not load.is_dir():
@@ -496,6 +505,8 @@ def _check_before_reading(
     vectors = options.get("word_vectors")
     if vectors is not None and not Path(vectors).is_file():
         raise DataError(f"{vectors}: no such file; expected word vectors, a GloVe or word2vec text file")
+    if options.get("encoder") is not None:
+        check_encoder(options["encoder"])
 
 
 def _finish(run: Run, output: Path, as_json: bool) -> None:

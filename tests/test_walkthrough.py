@@ -1,0 +1,108 @@
+"""Every command of docs/your-own-data.md is run, in its order, and must do and print what the page says."""
+
+import gzip
+import os
+import re
+import shutil
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+from test_sparql import endpoint
+
+PAGE = Path(__file__).parents[1] / "docs" / "your-own-data.md"
+ADDRESS = "http://localhost:7878/query"
+BLOCK = re.compile(r"^```(\w+)(?: needs ([\w ]+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
+TOLERANCE = 0.02  # another machine rounds otherwise, and a few pairs come out differently
+
+
+@pytest.mark.skipif(not shutil.which("bash"), reason="the commands are for bash")
+def test_every_command_does_what_the_page_says(tmp_path):
+    folder = tmp_path / "empty"
+    folder.mkdir()
+    environment = {**os.environ, "PATH": f"{commands(tmp_path)}{os.pathsep}{os.environ['PATH']}", "COLUMNS": "80"}
+    for script, needed, shown in read_page():
+        if not all(map(find_spec, needed)):
+            continue
+        address = ADDRESS
+        if ADDRESS in script:
+            with endpoint(gzip.decompress((folder / "left.nt.gz").read_bytes()).decode()) as (address, _):
+                done = run(script.replace(ADDRESS, address), folder, environment)
+        else:
+            done = run(script, folder, environment)
+        printed = done.stdout.replace(address, ADDRESS)
+        expected = int(code[1]) if (code := re.search(r"# exit (\d+)$", script, re.MULTILINE)) else 0
+        if done.returncode != expected:
+            pytest.fail(f"{script}ended with {done.returncode}, not {expected}:\n{printed}", pytrace=False)
+        if shown is not None and not is_like(shown.splitlines(), printed.splitlines()):
+            pytest.fail(f"{script}printed:\n{printed}\nbut the page shows:\n{shown}", pytrace=False)
+
+
+def test_the_page_shows_each_kind_of_command():
+    told = " ".join(script for script, _, _ in read_page())
+    for command in ("info", "align", "explain", "evaluate", "merge"):
+        assert f"kgalign {command}" in told
+
+
+@pytest.mark.parametrize(
+    ("shown", "printed", "expected"),
+    [
+        (["a 1,000 b"], ["a 1,005 b"], True),
+        (["a 1,000 b"], ["a 1,100 b"], False),
+        (["round 1"], ["round 2"], False),
+        (["took ... s", "..."], ["took 3.1 s"], True),
+        (["...", "x", "..."], ["y", "z"], False),
+        (["x"], ["x", "y"], False),
+    ],
+)
+def test_shown_and_printed_may_differ_in_what_is_left_out_and_in_rounding(shown, printed, expected):
+    assert is_like(shown, printed) == expected
+
+
+def read_page():
+    """Each script of the page, the packages that it needs, and the output that is shown below it, if any."""
+    blocks = BLOCK.findall(PAGE.read_text("utf-8"))
+    assert {language for language, _, _ in blocks} == {"bash", "text"}
+    after = [*blocks[1:], ("", "", "")]
+    return [
+        (text, needed.split(), next_text if next_language == "text" else None)
+        for (language, needed, text), (next_language, _, next_text) in zip(blocks, after, strict=True)
+        if language == "bash"
+    ]
+
+
+def commands(folder):
+    """A folder with `kgalign` and `python` as this very Python has them."""
+    bin_folder = folder / "bin"
+    bin_folder.mkdir()
+    for name, arguments in (("kgalign", "-m kgalign.cli "), ("python", "")):
+        (bin_folder / name).write_text(f'#!/bin/sh\nexec "{sys.executable}" {arguments}"$@"\n')
+        (bin_folder / name).chmod(0o755)
+    return bin_folder
+
+
+def run(script, folder, environment):
+    return subprocess.run(
+        ["bash", "-e", "-c", script], cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+
+
+def is_like(shown, printed):
+    """Whether the lines are the same, but for `...` (in a line: any text; alone: any lines) and numbers that are a little off."""
+    if not shown:
+        return not printed
+    if shown[0] == "...":
+        return any(is_like(shown[1:], printed[start:]) for start in range(len(printed) + 1))
+    return bool(printed) and is_like_line(shown[0], printed[0]) and is_like(shown[1:], printed[1:])
+
+
+def is_like_line(shown, printed):
+    texts = [re.escape(NUMBER.sub("\0", part)).replace("\0", f"({NUMBER.pattern})") for part in shown.split("...")]
+    found = re.fullmatch(".*".join(texts), printed)
+    return found is not None and all(
+        abs(float(one.replace(",", "")) - float(other.replace(",", ""))) <= TOLERANCE * float(one.replace(",", ""))
+        for one, other in zip(NUMBER.findall(shown.replace("...", " ")), found.groups(), strict=True)
+    )

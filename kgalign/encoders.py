@@ -27,7 +27,7 @@ def encoded_names(source: KnowledgeGraph, target: KnowledgeGraph, folder: str) -
     taken out, so that strangers have a cosine of about 0.
     """
     encoder = load_encoder(folder)
-    logger.info("encoding %d names with %s", len(source.names) + len(target.names), folder)
+    logger.info("encoding %s names with %s", f"{len(source.names) + len(target.names):,}", folder)
     return _centred(_encode(encoder, source.names)), _centred(_encode(encoder, target.names))
 
 

@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+from contextlib import contextmanager, nullcontext
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -19,26 +20,58 @@ NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
 TOLERANCE = 0.02  # another machine rounds otherwise, and a few pairs come out differently
 
 
+def read_page():
+    """Each script of the page, the packages that it needs, and the output that is shown below it, if any."""
+    page = PAGE.read_text("utf-8")
+    blocks = BLOCK.findall(page)
+    assert {language for language, _, _ in blocks} == {"bash", "text"}
+    assert 2 * len(blocks) == page.count("```"), "a block is not written as the others are, and would not be run"
+    after = [*blocks[1:], ("", "", "")]
+    return [
+        (text, needed.split(), next_text if next_language == "text" else None)
+        for (language, needed, text), (next_language, _, next_text) in zip(blocks, after, strict=True)
+        if language == "bash"
+    ]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """The folder that all commands work in, one after the other."""
+    return tmp_path_factory.mktemp("walkthrough")
+
+
+@pytest.fixture(scope="module")
+def environment(tmp_path_factory):
+    """`kgalign` and `python` are those of this very Python, and lines as long as in a terminal."""
+    commands = tmp_path_factory.mktemp("bin")
+    for name, arguments in (("kgalign", "-m kgalign.cli "), ("python", "")):
+        (commands / name).write_text(f'#!/bin/sh\nexec "{sys.executable}" {arguments}"$@"\n')
+        (commands / name).chmod(0o755)
+    return {**os.environ, "PATH": f"{commands}{os.pathsep}{os.environ['PATH']}", "COLUMNS": "80"}
+
+
 @pytest.mark.skipif(not shutil.which("bash"), reason="the commands are for bash")
-def test_every_command_does_what_the_page_says(tmp_path):
-    folder = tmp_path / "empty"
-    folder.mkdir()
-    environment = {**os.environ, "PATH": f"{commands(tmp_path)}{os.pathsep}{os.environ['PATH']}", "COLUMNS": "80"}
-    for script, needed, shown in read_page():
-        if not all(map(find_spec, needed)):
-            continue
-        address = ADDRESS
-        if ADDRESS in script:
-            with endpoint(gzip.decompress((folder / "left.nt.gz").read_bytes()).decode()) as (address, _):
-                done = run(script.replace(ADDRESS, address), folder, environment)
-        else:
-            done = run(script, folder, environment)
-        printed = done.stdout.replace(address, ADDRESS)
-        expected = int(code[1]) if (code := re.search(r"# exit (\d+)$", script, re.MULTILINE)) else 0
-        if done.returncode != expected:
-            pytest.fail(f"{script}ended with {done.returncode}, not {expected}:\n{printed}", pytrace=False)
-        if shown is not None and not is_like(shown.splitlines(), printed.splitlines()):
-            pytest.fail(f"{script}printed:\n{printed}\nbut the page shows:\n{shown}", pytrace=False)
+@pytest.mark.parametrize(("script", "needed", "shown"), read_page(), ids=[script.splitlines()[-1] for script, _, _ in read_page()])
+def test_each_command_does_what_the_page_says(script, needed, shown, folder, environment):
+    """They follow on each other: one alone finds nothing to work on."""
+    missing = [package for package in needed if find_spec(package) is None]
+    if missing:
+        pytest.skip(f"pip install {' '.join(missing)}")
+    with endpoint_of(folder / "left.nt.gz") if ADDRESS in script else nullcontext(ADDRESS) as address:
+        done = subprocess.run(
+            ["bash", "-e", "-c", script.replace(ADDRESS, address)],
+            cwd=folder,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            encoding="utf-8",
+        )
+    printed = done.stdout.replace(address, ADDRESS)
+    expected = int(told[1]) if (told := re.search(r"# exit (\d+)$", script, re.MULTILINE)) else 0
+    if done.returncode != expected:
+        pytest.fail(f"{script}ended with {done.returncode}, not {expected}:\n{printed}", pytrace=False)
+    if shown is not None and not is_like(shown.splitlines(), printed.splitlines()):
+        pytest.fail(f"{script}printed:\n{printed}\nbut the page shows:\n{shown}", pytrace=False)
 
 
 def test_the_page_shows_each_kind_of_command():
@@ -62,32 +95,11 @@ def test_shown_and_printed_may_differ_in_what_is_left_out_and_in_rounding(shown,
     assert is_like(shown, printed) == expected
 
 
-def read_page():
-    """Each script of the page, the packages that it needs, and the output that is shown below it, if any."""
-    blocks = BLOCK.findall(PAGE.read_text("utf-8"))
-    assert {language for language, _, _ in blocks} == {"bash", "text"}
-    after = [*blocks[1:], ("", "", "")]
-    return [
-        (text, needed.split(), next_text if next_language == "text" else None)
-        for (language, needed, text), (next_language, _, next_text) in zip(blocks, after, strict=True)
-        if language == "bash"
-    ]
-
-
-def commands(folder):
-    """A folder with `kgalign` and `python` as this very Python has them."""
-    bin_folder = folder / "bin"
-    bin_folder.mkdir()
-    for name, arguments in (("kgalign", "-m kgalign.cli "), ("python", "")):
-        (bin_folder / name).write_text(f'#!/bin/sh\nexec "{sys.executable}" {arguments}"$@"\n')
-        (bin_folder / name).chmod(0o755)
-    return bin_folder
-
-
-def run(script, folder, environment):
-    return subprocess.run(
-        ["bash", "-e", "-c", script], cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-    )
+@contextmanager
+def endpoint_of(path):
+    """The address of an endpoint that holds the graph of the file."""
+    with endpoint(gzip.decompress(path.read_bytes()).decode()) as (address, _):
+        yield address
 
 
 def is_like(shown, printed):

@@ -48,7 +48,10 @@ def _hints(task: AlignmentTask, source: Sequence[str], target: Sequence[str], ov
         elif graph.record.get("subjects with a label", 1.0) < 0.5:
             yield f"most of the {side} has no label, only IRIs: tell the property that holds the names with --label"
     if overlap < SHARED_SCRIPT:
-        yield "the names are in different scripts: take a common language with --lang, or give translations with --names-source"
+        yield (
+            "the names are in different scripts: take a common language with --lang, or give translations with --names-source, "
+            "or a sentence encoder that knows both languages with --encoder"
+        )
     elif not common and _useful(source) and _useful(target):
         yield "no name is the same on both sides: are they about the same things, and in one language? See --lang"
     if len(task.seeds) < FEW_SEEDS:

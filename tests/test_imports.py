@@ -11,7 +11,7 @@ PACKAGE = Path(kgalign.__file__).parent
 LAYERS = (
     {"errors"},
     {"data", "files"},
-    {"text", "search", "assignment", "proposals", "calibrate", "relations", "readers", "decode", "evaluate"},
+    {"text", "encoders", "search", "assignment", "proposals", "calibrate", "relations", "readers", "decode", "evaluate"},
     {"models", "datasets", "evidence"},
     {"explain", "report"},
     {"writers"},

@@ -16,7 +16,7 @@ from kgalign.bench.plan import Dataset, Plan
 from kgalign.data import AlignmentTask
 from kgalign.models import MODELS, make_model, model_class, model_options
 
-PLACES = ("word_vectors", "checkpoint", "device")  # options that say where things are and not what is done
+PLACES = ("word_vectors", "encoder", "checkpoint", "device")  # options that say where things are and not what is done
 
 
 @dataclass(frozen=True)
@@ -114,10 +114,10 @@ def _kept(system: System, task: AlignmentTask, dataset: Dataset, keep: Path | No
 
 
 def told_options(model: Any) -> dict[str, Any]:
-    """The options of a model as lines have them: what is done and not where; a file of word vectors by its name."""
+    """The options of a model as lines have them: what is done and not where; word vectors and encoders by their names."""
     told = {option.name: getattr(model, option.name) for option in fields(model) if option.init and option.name not in PLACES}
-    vectors = getattr(model, "word_vectors", None)
-    return {**told, "word_vectors": Path(vectors).name} if vectors is not None else told
+    given = {name: place for name in ("word_vectors", "encoder") if (place := getattr(model, name, None)) is not None}
+    return {**told, **{name: Path(place).name for name, place in given.items()}}
 
 
 def changed(model: Any, **options: Any) -> Any:

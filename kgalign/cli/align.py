@@ -32,6 +32,7 @@ from kgalign.coordinate import Round, check_options
 from kgalign.data import Alignment, AlignmentTask, KnowledgeGraph
 from kgalign.decode import ALIASES, DECODERS, decoder_options, make_decoder
 from kgalign.diagnose import explain_little, is_little
+from kgalign.encoders import check_encoder
 from kgalign.errors import DataError
 from kgalign.evaluate import evaluate
 from kgalign.models import MODELS, make_model, model_options
@@ -74,6 +75,12 @@ def align_command(
         typer.Option(help="table of IRI and name: names of the source that come before its own, translations for instance"),
     ] = None,
     names_target: Annotated[Path | None, typer.Option(help="the same for the target")] = None,
+    encoder: Annotated[
+        Path | None,
+        typer.Option(
+            help="folder of a sentence encoder (model2vec, sentence-transformers): names that mean the same are evidence too"
+        ),
+    ] = None,
     model: Annotated[str, typer.Option(help=f"one of {', '.join(MODELS)}")] = "fast",
     decoder: DecoderName = "joint",
     easy_to_hard: Annotated[bool, typer.Option(help="feed sure decisions back as evidence, round after round")] = True,
@@ -102,6 +109,8 @@ def align_command(
     """Align two graphs, and measure the result where test links are there."""
     check_free(output)
     options = parse_settings(settings, {**decoder_options(decoder), **model_options(model)})
+    if encoder is not None:
+        options["encoder"] = str(encoder)
     _check_before_reading(model, decoder, options, alpha, min_new, max_rounds)
     check_storable(model, load, save)
     if load is not None and not load.is_dir():
@@ -198,6 +207,8 @@ def _check_before_reading(
     make_decoder(decoder, **for_decoder)
     check_options(alpha, min_new, max_rounds)
     check_word_vectors(options)
+    if options.get("encoder") is not None:
+        check_encoder(options["encoder"])
 
 
 def _show_reading(side: str, graph: KnowledgeGraph) -> None:

@@ -12,6 +12,7 @@ from scipy.optimize import minimize
 
 from kgalign.data import Alignment, AlignmentTask, Candidates, Floats, Ints, KnowledgeGraph
 from kgalign.decode import balance
+from kgalign.encoders import encoded_names
 from kgalign.errors import OptionError, check_at_least
 from kgalign.models import Systems
 from kgalign.models.names import name_vectors
@@ -21,7 +22,15 @@ from kgalign.text import unit_rows, word_vectors
 
 Evidence = dict[str, tuple[Vectors, Vectors]]  # unit vectors of all entities of either side, by kind of evidence
 
-DEFAULT_WEIGHTS = {"names": 12.0, "words": 6.0, "relations": 10.0, "neighbours": 9.0, "two hops": 5.0, "roles": 2.0}
+DEFAULT_WEIGHTS = {
+    "names": 12.0,
+    "words": 6.0,
+    "meanings": 9.0,
+    "relations": 10.0,
+    "neighbours": 9.0,
+    "two hops": 5.0,
+    "roles": 2.0,
+}
 FINDING_KINDS = ("relations", "neighbours", "two hops")  # of which some are rare enough to search by
 GRAPH_KINDS = (*FINDING_KINDS, "roles")
 DEFAULT_NOBODY = 5.0  # the score of "none of these"; a name that is the same scores 12
@@ -36,7 +45,7 @@ MOST_TWO_HOPS = 64  # features for each entity, on average
 class Fast:
     """Scores a pair by the weighted sum of cosines of sparse vectors, one for each kind of evidence.
 
-    names           character n-grams, and means of word vectors where a file is given
+    names           character n-grams, means of word vectors where a file is given, and what a sentence encoder makes of them
     relations       which known pair is reached by which relation, in which direction; relations of the source are read as the
                     relations of the target that they match, and count for as much as they match
     neighbours      which known pairs are neighbours, by whatever relation
@@ -52,6 +61,7 @@ class Fast:
 
     k               candidates for each query by name, and as many by the graph; targets that have it among their k best come on top
     word_vectors    a GloVe or word2vec text file
+    encoder         a folder with a sentence encoder, see kgalign.encoders
     effort          how far the search for candidates by name goes, see find_candidates; by the graph a quarter of it, but in every round
     iterations      rounds of the competition
     training_links  seeds that weights are learnt from, at most
@@ -61,6 +71,7 @@ class Fast:
 
     k: int = 20
     word_vectors: str | None = None
+    encoder: str | None = None
     effort: int = 20_000
     iterations: int = 20
     training_links: int = 1000
@@ -87,7 +98,7 @@ class Fast:
 
     def predict(self, task: AlignmentTask, known: Alignment) -> Candidates:
         by_graph = {kind: sides for kind, sides in graph_evidence(task, known).items() if kind not in self.without.split(",")}
-        evidence = name_evidence(task, self.word_vectors) | by_graph
+        evidence = name_evidence(task, self.word_vectors, self.encoder) | by_graph
         weights = self._learn_weights(task, evidence, by_graph)
         rows, targets = self._pairs(task, by_graph, training=False)
         scores = np.zeros(len(rows), np.float32)
@@ -148,7 +159,8 @@ class Fast:
 @lru_cache(maxsize=2)
 def _pairs_by_name(task: AlignmentTask, model: Fast, training: bool) -> tuple[Ints, Ints]:
     """Remembered: names do not change from round to round."""
-    found = [model._search(task, *sides, training, model.effort) for sides in name_evidence(task, model.word_vectors).values()]
+    by_name = name_evidence(task, model.word_vectors, model.encoder).values()
+    found = [model._search(task, *sides, training, model.effort) for sides in by_name]
     rows, targets = (np.concatenate(part) for part in zip(*found, strict=True))
     return rows, targets
 
@@ -159,11 +171,13 @@ def _training_links(task: AlignmentTask, count: int, seed: int) -> Alignment:
     return task.seeds.where(drawn[np.argsort(task.seeds.sources[drawn])])
 
 
-def name_evidence(task: AlignmentTask, vectors: str | None = None) -> Evidence:
-    """What names are made of, and what their words mean."""
+def name_evidence(task: AlignmentTask, vectors: str | None = None, encoder: str | None = None) -> Evidence:
+    """What names are made of, what their words mean, and what they mean as a whole."""
     evidence: Evidence = {"names": name_vectors(task.source, task.target)}
     if vectors is not None:
         evidence["words"] = _word_vectors(task.source, task.target, vectors)
+    if encoder is not None:
+        evidence["meanings"] = encoded_names(task.source, task.target, encoder)
     return evidence
 
 

@@ -11,22 +11,25 @@ from scipy import sparse
 
 from kgalign.calibrate import calibrated
 from kgalign.data import Alignment, AlignmentTask, Candidates, KnowledgeGraph, hold_out
+from kgalign.encoders import encoded_names
 from kgalign.errors import OptionError, check_at_least
 from kgalign.models import Systems
-from kgalign.search import Vectors, find_candidates
+from kgalign.search import Vectors, find_candidates, pack, pair_products, unique_pairs
 from kgalign.text import ngram_vectors, word_vectors
 
 
 @dataclass(frozen=True)
 class Names:
-    """Scores a pair by how much the two names look alike: the cosine of their character n-grams, and of their words if vectors are given.
+    """Scores a pair by how much the two names look alike: the cosine of their character n-grams, of their words if vectors are given, and
+    of their meanings if an encoder is.
 
     Known pairs change nothing: a name is no evidence for another one, and a pair is none for itself. Easy-to-Hard around it takes what is
     sure off the market, no more.
 
     k                   candidates for each query; with both_directions, targets that have it among their k best come on top
     word_vectors        a GloVe or word2vec text file
-    word_weight         what the words count for against the n-grams
+    encoder             a folder with a sentence encoder, see kgalign.encoders
+    word_weight         what words, or meanings, count for against the n-grams
     temperature, nobody what makes probabilities of scores, see Candidates; fitted on links held out of the seeds where there are enough
     """
 
@@ -34,6 +37,7 @@ class Names:
     both_directions: bool = True
     longest_ngram: int = 3
     word_vectors: str | None = None
+    encoder: str | None = None
     word_weight: float = 0.5
     temperature: float = 0.05
     nobody: float = 0.3
@@ -56,11 +60,27 @@ class Names:
         return replace(self, temperature=fitted.temperature, nobody=fitted.nobody)
 
     def predict(self, task: AlignmentTask, known: Alignment) -> Candidates:
-        source, target = name_vectors(task.source, task.target, self.longest_ngram, self.word_vectors, self.word_weight)
-        candidates = find_candidates(
-            source, target, task.queries, task.pool, self.k, both_directions=self.both_directions, seed=self.seed
-        )
+        letters = name_vectors(task.source, task.target, self.longest_ngram, self.word_vectors, self.word_weight)
+        candidates = self._search(task, letters)
+        if self.encoder is not None:
+            meanings = encoded_names(task.source, task.target, self.encoder)
+            candidates = self._join(task, letters, meanings, candidates, self._search(task, meanings))
         return replace(candidates, temperature=self.temperature, nobody=self.nobody)
+
+    def _search(self, task: AlignmentTask, sides: tuple[Vectors, Vectors]) -> Candidates:
+        return find_candidates(*sides, task.queries, task.pool, self.k, both_directions=self.both_directions, seed=self.seed)
+
+    def _join(
+        self, task: AlignmentTask, letters: tuple[Vectors, Vectors], meanings: tuple[Vectors, Vectors], *found: Candidates
+    ) -> Candidates:
+        """All that either search has found, scored by both: dense vectors and sparse ones are not searched together."""
+        edges = [each.edges() for each in found]
+        targets = np.concatenate([each.targets[edge] for each, edge in zip(found, edges, strict=True)])
+        rows, targets = unique_pairs(np.concatenate([rows for rows, _ in edges]), targets, len(task.queries))
+        sources = task.queries[rows]
+        scores = pair_products(*letters, sources, targets) + self.word_weight * pair_products(*meanings, sources, targets)
+        packed = pack(rows, targets, scores, len(task.queries), 4 * self.k)
+        return Candidates(task.queries, packed.targets, packed.scores)
 
 
 @lru_cache(maxsize=4)

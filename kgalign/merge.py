@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from scipy import sparse
+import scipy  # which imports its parts when they are first used
 
 from kgalign.data import Alignment, AlignmentTask, Ints, KnowledgeGraph
 from kgalign.errors import DataError, OptionError
@@ -184,10 +184,10 @@ def _count_common(left: Ints, right: Ints, width: int) -> tuple[Ints, Ints]:
     """Which properties, the first column, have rows in common but for that, as first * width + second, ascending; and how many."""
     rows, columns = np.unique(np.concatenate([left[:, 1:], right[:, 1:]]), axis=0, return_inverse=True)
     one, other = (
-        sparse.csr_array((np.ones(len(part)), (part[:, 0], column)), shape=(part[:, 0].max(initial=0) + 1, len(rows)))
+        scipy.sparse.csr_array((np.ones(len(part)), (part[:, 0], column)), shape=(part[:, 0].max(initial=0) + 1, len(rows)))
         for part, column in zip((left, right), np.split(columns.ravel(), [len(left)]), strict=True)
     )
-    common = sparse.coo_array(one @ other.T)
+    common = scipy.sparse.coo_array(one @ other.T)
     order = np.argsort(keys := common.row.astype(np.int64) * width + common.col)
     return keys[order], common.data[order]
 

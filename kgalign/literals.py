@@ -1,0 +1,219 @@
+"""Dates, numbers, identifiers and other literals in a form in which two graphs can be compared, and which properties hold the same."""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from scipy import sparse
+
+from kgalign.data import Alignment, AlignmentTask, Floats, Ints, KnowledgeGraph
+from kgalign.features import Keyed, combinations, shared_features
+from kgalign.readers.names import local_name
+from kgalign.text import fold
+
+DATE = re.compile(r"([+-]?\d{4,6})-(\d\d)(?:-(\d\d))?(?:T[\d:.]+)?(?:Z|[+-]\d\d:\d\d)?")
+YEAR = re.compile(r"([+-]?\d{4,6})(?:Z|[+-]\d\d:\d\d)?")
+NUMBER = re.compile(r"[+-]?(?:\d{1,3}(?:,\d{3})+(?:\.\d*)?|\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?")
+ADDRESS = re.compile(r"https?://(?:www\.)?", re.IGNORECASE)
+EXACT_DIGITS = 15  # of an integer that a float holds exactly; longer ones are identifiers
+YEARS = (1000, 2100)  # integers that are compared as years, for which near is not near enough
+FEW = 100  # integers below count something: 12 is not nearly 13
+GRID = 0.01  # relative width of the grids on which near numbers meet
+LONGEST = 200  # characters of a text that are looked at
+NEAR = 0.5  # what a feature counts for that says about the same, not the same
+ALONE = 0.5  # and one whose property is not looked at
+MOST_ALONE = 10  # facts of either side that have a value which tells something whatever its property
+SAME_NAME = 1.0  # facts that two properties are ahead by for having the same name
+MIN_PROPERTY_MATCH = 0.05
+
+
+@dataclass(frozen=True, eq=False)
+class Literals:
+    """The literals of one side that say something, as features over a vocabulary which both sides share."""
+
+    facts: Ints  # (n,) positions in the graph's attributes
+    entities: Ints  # (n,)
+    properties: Ints  # (n,)
+    features: sparse.csr_array  # (n, v) 1: what it says, NEAR: what it says about; without those that the other side has not got
+    scalar: Ints  # (n,) whether it is a date or a number, which another may come near
+
+
+def value_features(value: str) -> tuple[str, list[str], bool]:
+    """What a literal says, what it says about, and whether it is a date or a number; nothing, if it is empty.
+
+    >>> value_features("1982-06-25")
+    ('1982-06-25', ['1982'], True)
+    >>> value_features("+12.0") == value_features("1.2e1")
+    True
+    """
+    value = value.strip()[:LONGEST]
+    if not value.isascii():
+        value = unicodedata.normalize("NFKC", value)
+    if found := YEAR.fullmatch(value):
+        number = int(found[1])
+        if len(found[1].lstrip("+-")) == 4 or number < 0:
+            return str(number), [], True
+    if found := DATE.fullmatch(value):
+        year = str(int(found[1]))
+        return f"{year}-{'-'.join(filter(None, found.groups()[1:]))}", [year], True
+    if NUMBER.fullmatch(value):
+        return _number_features(value.replace(",", ""))
+    if start := ADDRESS.match(value):
+        return value[start.end() :].rstrip("/").casefold(), [], False
+    words = fold(value).split()
+    joined = "".join(words)
+    if sum(map(str.isdigit, joined)) > len(joined) / 2:  # a code, however it is spaced: 0-306-40615-2
+        return joined.lstrip("0"), [], False
+    return " ".join(sorted(words)), [], False  # Scott, Ridley and Ridley Scott
+
+
+def _number_features(value: str) -> tuple[str, list[str], bool]:
+    digits = value.lstrip("+-0")
+    if digits.isdigit() and len(digits) > EXACT_DIGITS:
+        return digits, [], False
+    number = float(value)
+    exact = f"{number:.12g}" if number else "0"
+    whole = number.is_integer()
+    if not number or not math.isfinite(number) or (whole and (abs(number) < FEW or YEARS[0] <= number <= YEARS[1])):
+        return exact, [], True
+    place, sign = math.log(abs(number)) / GRID, "-" if number < 0 else ""
+    # Two grids, half a step apart: whoever lies at an edge of the one lies in the middle of the other.
+    return exact, [f"{sign}~{math.floor(place)}", f"{sign}~~{math.floor(place + 0.5)}"], True
+
+
+@lru_cache(maxsize=2)
+def read_literals(source: KnowledgeGraph, target: KnowledgeGraph) -> tuple[Literals, Literals]:
+    """The literals of both sides; remembered, since every round asks for them again."""
+    vocabulary: dict[str, int] = {}
+    parts = [_read_side(graph, vocabulary) for graph in (source, target)]
+    often = [np.bincount(features, minlength=len(vocabulary)) for *_, features, _ in parts]
+    shared = (often[0] > 0) & (often[1] > 0)
+    numbers = np.cumsum(shared) - 1
+    sides = []
+    for graph, (facts, scalar, owners, features, strengths) in zip((source, target), parts, strict=True):
+        kept = shared[features]
+        matrix = sparse.csr_array(
+            (strengths[kept], (owners[kept], numbers[features[kept]])), shape=(len(facts), int(shared.sum())), dtype=np.float32
+        )
+        sides.append(Literals(facts, *np.asarray(graph.attributes.facts)[facts].T, matrix, scalar))
+    return sides[0], sides[1]
+
+
+def _read_side(graph: KnowledgeGraph, vocabulary: dict[str, int]) -> tuple[Ints, Ints, Ints, Ints, Floats]:
+    """Facts that say something and whether they are scalar; then fact, feature and strength of each feature.
+
+    An empty value says nothing, and one that is the entity's own name nothing new.
+    """
+    values, owners = graph.attributes.values, np.asarray(graph.attributes.facts)[:, 0].tolist()
+    parsed: dict[str, tuple[list[int], bool, str]] = {}
+    facts, scalars, counts, features, strengths = [], [], [], [], []
+    for number, (value, entity) in enumerate(zip(values, owners, strict=True)):
+        if value not in parsed:
+            exact, near, scalar = value_features(value)
+            names = [exact, *near] if exact else []
+            parsed[value] = [vocabulary.setdefault(name, len(vocabulary)) for name in names], scalar, exact
+        found, scalar, exact = parsed[value]
+        if found and (scalar or value != graph.names[entity]):
+            facts.append(number)
+            scalars.append(scalar)
+            counts.append(len(found))
+            features.extend(found)
+            strengths.extend([1.0] + [NEAR] * (len(found) - 1))
+    return (
+        np.array(facts, np.int64),
+        np.array(scalars, bool),
+        np.repeat(np.arange(len(facts)), np.array(counts, np.int64)),
+        np.array(features, np.int64),
+        np.array(strengths, np.float32),
+    )
+
+
+def match_properties(task: AlignmentTask, known: Alignment) -> sparse.csr_array:
+    """(p, q) how far each property of the source has the same values for known pairs as each of the target, 0 to 1.
+
+    Properties of one name are ahead by a fact, so that they match before any pair is known. `known` is one-to-one.
+    """
+    sides = read_literals(task.source, task.target)
+    kinds = [len(graph.attributes.properties) for graph in (task.source, task.target)]
+    if not all(len(side.facts) for side in sides):
+        return sparse.csr_array(tuple(kinds), dtype=np.float32)
+    width = max(1, sides[0].features.shape[1])
+    keys, properties, strengths, often = [], [], [], []
+    for side, graph, ids, count in zip(sides, (task.source, task.target), (known.sources, known.targets), kinds, strict=True):
+        numbers = np.full(len(graph.entities), -1, np.int64)
+        numbers[ids] = np.arange(len(ids))
+        inside = numbers[side.entities] >= 0
+        facts, features, values = (part[inside[_entries(side)[0]]] for part in _entries(side))
+        keys.append(numbers[side.entities[facts]] * width + features)
+        properties.append(side.properties[facts])
+        strengths.append(values)
+        often.append(np.bincount(side.properties[inside], minlength=count))
+    pairs, columns = np.unique(np.concatenate(keys), return_inverse=True)
+    left, right = (
+        sparse.csr_array((strength, (kind, column)), shape=(count, len(pairs)))
+        for strength, kind, column, count in zip(strengths, properties, np.split(columns, [len(keys[0])]), kinds, strict=True)
+    )
+    both = sparse.coo_array(left @ right.T + SAME_NAME * _same_name(task.source, task.target))
+    # Two more facts on either side, as for relations.
+    score = both.data / np.sqrt((often[0][both.row] + 2) * (often[1][both.col] + 2))
+    matches = sparse.csr_array((np.minimum(score, 1), (both.row, both.col)), shape=kinds, dtype=np.float32)
+    matches.data[matches.data < MIN_PROPERTY_MATCH] = 0
+    matches.eliminate_zeros()
+    return matches
+
+
+@lru_cache(maxsize=2)
+def _same_name(source: KnowledgeGraph, target: KnowledgeGraph) -> sparse.csr_array:
+    """(p, q) 1 where the last parts of two properties' IRIs are the same."""
+    names = [[fold(local_name(iri)).replace(" ", "") for iri in graph.attributes.properties] for graph in (source, target)]
+    columns: dict[str, list[int]] = {}
+    for column, name in enumerate(names[1]):
+        columns.setdefault(name, []).append(column)
+    places = [(row, column) for row, name in enumerate(names[0]) for column in columns.get(name, ())]
+    rows, found = np.array(places, np.int64).reshape(-1, 2).T
+    return sparse.csr_array((np.ones(len(places)), (rows, found)), shape=(len(names[0]), len(names[1])))
+
+
+def literal_features(task: AlignmentTask, matches: sparse.csr_array) -> tuple[sparse.csr_array, sparse.csr_array]:
+    """(n, f), (m, f) features (property of the target, what its value says), and (what it says) alone where few have it.
+
+    A source's literal has one for each match of its property, and it counts for as much as that; see `match_properties`.
+    """
+    source, target = read_literals(task.source, task.target)
+    width, beyond = max(1, source.features.shape[1]), matches.shape[1]
+    rows, kinds, columns, values = combinations(matches[source.properties], source.features)
+    owners, features, strengths = _entries(target)
+    by_property = (
+        (source.entities[rows], kinds.astype(np.int64) * width + columns, values),
+        (target.entities[owners], target.properties[owners] * width + features, strengths),
+    )
+    alone = _telling_alone(source, target, beyond * width)
+    keyed = [tuple(np.concatenate(parts) for parts in zip(*both, strict=True)) for both in zip(by_property, alone, strict=True)]
+    _, ours, theirs = shared_features(keyed[0], keyed[1], (len(task.source.entities), len(task.target.entities)))
+    return ours, theirs
+
+
+def _telling_alone(source: Literals, target: Literals, first_key: int) -> tuple[Keyed, Keyed]:
+    """What is said by so few facts of either side that it tells something whatever the property."""
+    exact, often = [], []
+    for side in (source, target):
+        owners, features, strengths = _entries(side)
+        exact.append((owners[strengths == 1], features[strengths == 1]))
+        often.append(np.bincount(exact[-1][1], minlength=side.features.shape[1]))
+    telling = np.maximum(*often) <= MOST_ALONE
+    keyed = []
+    for side, (owners, features) in zip((source, target), exact, strict=True):
+        kept = telling[features]
+        keyed.append((side.entities[owners[kept]], first_key + features[kept], np.full(int(kept.sum()), ALONE, np.float32)))
+    return keyed[0], keyed[1]
+
+
+def _entries(side: Literals) -> Keyed:
+    """Fact, feature and strength of each feature."""
+    owners = np.repeat(np.arange(len(side.facts)), np.diff(side.features.indptr))
+    return owners, side.features.indices.astype(np.int64), side.features.data

@@ -16,7 +16,8 @@ from kgalign.literals import Literals, read_literals
 from kgalign.relations import both_ways
 
 MIN_MATCH = 0.2  # of two relations or properties that are compared at all
-MIN_SINGLE = 0.5  # entities for each value: who has many rarely has all of them on both sides
+MIN_SINGLE = 0.7  # entities for each value: who has many rarely has all of them on both sides
+MIN_SURE = 0.8  # that two values differ: what is doubtful speaks for nobody, and against nobody
 UNKNOWN = 1e-6  # how far a value is known of which nothing is: not 0, which a sparse matrix would drop
 
 
@@ -179,7 +180,8 @@ def _amounts(  # type: ignore[no-untyped-def]
                     point[at], point_of, features, values, feature, starts[row + 1],
                     other_features, other_values, other_feature, other_starts[column + 1],
                 )  # fmt: skip
-                left *= 1 - weights[point[at]] * max(0.0, max(known[at], other_known[other]) - same)
+                sure = max(known[at], other_known[other]) - same
+                left *= 1 - weights[point[at]] * max(0.0, sure - MIN_SURE) / (1 - MIN_SURE)
                 at += 1
                 other += 1
         amounts[number] = 1 - left

@@ -26,7 +26,9 @@ FEW = 100  # integers below count something: 12 is not nearly 13
 GRID = 0.01  # relative width of the grids on which near numbers meet
 LONGEST = 200  # characters of a text that are looked at
 NEAR = 0.5  # what a feature counts for that says about the same, not the same
-ALONE = 0.5  # and one whose property is not looked at
+ALONE, CODE_ALONE = 0.5, 0.8  # and one whose property is not looked at; more, if it looks like an identifier
+CODE_DIGITS, CODE_LENGTH = 5, 30  # digits, or else characters, of what hardly two things have by chance
+SHORTEST_ALONE = 8  # characters of what tells anything without its property: a date does, a year does not
 MOST_ALONE = 10  # facts of either side that have a value which tells something whatever its property
 SAME_NAME = 1.0  # facts that two properties are ahead by for having the same name
 MIN_PROPERTY_MATCH = 0.05
@@ -41,6 +43,7 @@ class Literals:
     properties: Ints  # (n,)
     features: sparse.csr_array  # (n, v) 1: what it says, NEAR: what it says about; without those that the other side has not got
     scalar: Ints  # (n,) whether it is a date or a number, which another may come near
+    alone: Floats  # (v,) what a feature counts for whatever the property, 0: nothing
 
 
 def value_features(value: str) -> tuple[str, list[str], bool]:
@@ -77,8 +80,8 @@ def _number_features(value: str) -> tuple[str, list[str], bool]:
     if digits.isdigit() and len(digits) > EXACT_DIGITS:
         return digits, [], False
     number = float(value)
-    exact = f"{number:.12g}" if number else "0"
-    whole = number.is_integer()
+    whole = number.is_integer() and abs(number) < 10**EXACT_DIGITS
+    exact = str(int(number)) if whole else f"{number:.12g}"
     if not number or not math.isfinite(number) or (whole and (abs(number) < FEW or YEARS[0] <= number <= YEARS[1])):
         return exact, [], True
     place, sign = math.log(abs(number)) / GRID, "-" if number < 0 else ""
@@ -91,17 +94,30 @@ def read_literals(source: KnowledgeGraph, target: KnowledgeGraph) -> tuple[Liter
     """The literals of both sides; remembered, since every round asks for them again."""
     vocabulary: dict[str, int] = {}
     parts = [_read_side(graph, vocabulary) for graph in (source, target)]
-    often = [np.bincount(features, minlength=len(vocabulary)) for *_, features, _ in parts]
-    shared = (often[0] > 0) & (often[1] > 0)
+    often, exactly = (
+        [np.bincount(features[strengths >= least], minlength=len(vocabulary)) for *_, features, strengths in parts]
+        for least in (NEAR, 1)
+    )
+    shared = np.minimum(*often) > 0
     numbers = np.cumsum(shared) - 1
+    telling = shared & (np.minimum(*exactly) > 0) & (np.maximum(*exactly) <= MOST_ALONE)
+    alone = np.array([_counts_alone(name) if is_telling else 0 for name, is_telling in zip(vocabulary, telling, strict=True)])
     sides = []
     for graph, (facts, scalar, owners, features, strengths) in zip((source, target), parts, strict=True):
         kept = shared[features]
         matrix = sparse.csr_array(
             (strengths[kept], (owners[kept], numbers[features[kept]])), shape=(len(facts), int(shared.sum())), dtype=np.float32
         )
-        sides.append(Literals(facts, *np.asarray(graph.attributes.facts)[facts].T, matrix, scalar))
+        sides.append(Literals(facts, *np.asarray(graph.attributes.facts)[facts].T, matrix, scalar, alone[shared]))
     return sides[0], sides[1]
+
+
+def _counts_alone(said: str) -> float:
+    """What it counts for that two literals say the same, whatever their properties."""
+    is_code = sum(map(str.isdigit, said)) >= CODE_DIGITS or len(said) >= CODE_LENGTH
+    if is_code and not DATE.fullmatch(said):
+        return CODE_ALONE
+    return ALONE if len(said) >= SHORTEST_ALONE else 0.0
 
 
 def _read_side(graph: KnowledgeGraph, vocabulary: dict[str, int]) -> tuple[Ints, Ints, Ints, Ints, Floats]:
@@ -188,29 +204,21 @@ def literal_features(task: AlignmentTask, matches: sparse.csr_array) -> tuple[sp
     width, beyond = max(1, source.features.shape[1]), matches.shape[1]
     rows, kinds, columns, values = combinations(matches[source.properties], source.features)
     owners, features, strengths = _entries(target)
-    by_property = (
-        (source.entities[rows], kinds.astype(np.int64) * width + columns, values),
-        (target.entities[owners], target.properties[owners] * width + features, strengths),
-    )
-    alone = _telling_alone(source, target, beyond * width)
-    keyed = [tuple(np.concatenate(parts) for parts in zip(*both, strict=True)) for both in zip(by_property, alone, strict=True)]
-    _, ours, theirs = shared_features(keyed[0], keyed[1], (len(task.source.entities), len(task.target.entities)))
-    return ours, theirs
+    ours = source.entities[rows], kinds.astype(np.int64) * width + columns, values
+    theirs = target.entities[owners], target.properties[owners] * width + features, strengths
+    keyed = [
+        tuple(np.concatenate(parts) for parts in zip(by_property, _alone(side, beyond * width), strict=True))
+        for side, by_property in ((source, ours), (target, theirs))
+    ]
+    _, *features = shared_features(keyed[0], keyed[1], (len(task.source.entities), len(task.target.entities)))
+    return features[0], features[1]
 
 
-def _telling_alone(source: Literals, target: Literals, first_key: int) -> tuple[Keyed, Keyed]:
-    """What is said by so few facts of either side that it tells something whatever the property."""
-    exact, often = [], []
-    for side in (source, target):
-        owners, features, strengths = _entries(side)
-        exact.append((owners[strengths == 1], features[strengths == 1]))
-        often.append(np.bincount(exact[-1][1], minlength=side.features.shape[1]))
-    telling = np.maximum(*often) <= MOST_ALONE
-    keyed = []
-    for side, (owners, features) in zip((source, target), exact, strict=True):
-        kept = telling[features]
-        keyed.append((side.entities[owners[kept]], first_key + features[kept], np.full(int(kept.sum()), ALONE, np.float32)))
-    return keyed[0], keyed[1]
+def _alone(side: Literals, first_key: int) -> Keyed:
+    """What tells something whatever the property."""
+    owners, features, strengths = _entries(side)
+    kept = (strengths == 1) & (side.alone[features] > 0)
+    return side.entities[owners[kept]], first_key + features[kept], side.alone[features[kept]]
 
 
 def _entries(side: Literals) -> Keyed:

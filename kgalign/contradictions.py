@@ -13,9 +13,8 @@ from scipy import sparse
 from kgalign.data import Alignment, AlignmentTask, Floats, Ints
 from kgalign.features import shared_features
 from kgalign.literals import Literals, read_literals
-from kgalign.relations import both_ways
+from kgalign.relations import best_matches, both_ways
 
-MIN_MATCH = 0.2  # of two relations or properties that are compared at all
 MIN_SINGLE = 0.7  # entities for each value: who has many rarely has all of them on both sides
 MIN_SURE = 0.8  # that two values differ: what is doubtful speaks for nobody, and against nobody
 UNKNOWN = 1e-6  # how far a value is known of which nothing is: not 0, which a sparse matrix would drop
@@ -46,7 +45,7 @@ def contradicting_relations(
     """
     source, target = both_ways(task.source), both_ways(task.target)
     itself = sparse.eye_array(shared.shape[1], dtype=np.float32, format="csr")
-    ours = _Values(source[:, 0], _best(matches)[source[:, 1]], shared.sum(axis=1)[source[:, 2]], source[:, 2])
+    ours = _Values(source[:, 0], best_matches(matches)[source[:, 1]], shared.sum(axis=1)[source[:, 2]], source[:, 2])
     theirs = _Values(target[:, 0], target[:, 1], shared.sum(axis=0)[target[:, 2]], target[:, 2])
     return _contradictions((ours, theirs), (shared, itself), known, shared.shape, matches.shape[1])
 
@@ -61,7 +60,7 @@ def contradicting_values(task: AlignmentTask, known: Alignment, matches: sparse.
     count = matches.shape[1]
     sides = [
         _literal_values(side, points, count)
-        for side, points in ((source, _best(matches)[source.properties]), (target, target.properties))
+        for side, points in ((source, best_matches(matches)[source.properties]), (target, target.properties))
     ]
     sizes = len(task.source.entities), len(task.target.entities)
     exact = [sparse.csr_array(side.features == 1) for side in (source, target)]
@@ -94,17 +93,6 @@ def _literal_values(side: Literals, points: Ints, count: int) -> _Values:
     )
 
 
-def _best(matches: sparse.csr_array) -> Ints:
-    """(r,) what each relation or property of the source is in the target, -1: nothing for sure."""
-    best = np.full(matches.shape[0], -1)
-    if matches.nnz:
-        found = sparse.coo_array(matches)
-        order = np.argsort(found.data, kind="stable")
-        order = order[found.data[order] >= MIN_MATCH]
-        best[found.row[order]] = found.col[order]  # the last one stays
-    return best
-
-
 def _contradictions(
     sides: tuple[_Values, _Values],
     telling: tuple[sparse.csr_array, sparse.csr_array],
@@ -132,7 +120,7 @@ def _contradictions(
     agreed, compared = _agreement(
         *_arrays(found.points), *_arrays(found.features), found.point_of, count, known.sources, known.targets
     )
-    often = (agreed + single / 2) / (compared + 1)  # half a fact of each kind before any was seen
+    often = agreed / (compared + 2)  # two more that differ: what was seen once is not yet sure
     return Contradictions(found.points, found.features, found.point_of, (2 * often - 1).clip(0))
 
 
@@ -150,8 +138,7 @@ def _how_far_known(values: _Values, shape: tuple[int, int]) -> sparse.csr_array:
         sparse.csr_array((numbers, (values.entities, values.points)), shape=shape)
         for numbers in (np.clip(values.known, UNKNOWN, 1), np.ones(len(values.entities)))
     )
-    sums.data /= often.data
-    return sums
+    return sparse.csr_array(((sums.data / often.data).astype(np.float32), sums.indices, sums.indptr), shape=shape)
 
 
 def _arrays(sides: tuple[sparse.csr_array, sparse.csr_array]) -> tuple[Ints | Floats, ...]:
@@ -218,7 +205,7 @@ def _agreement(  # type: ignore[no-untyped-def]
     return agreed, compared
 
 
-@numba.njit(inline="always")
+@numba.njit(cache=True)
 def _in_common(point, point_of, features, values, at, end, other_features, other_values, other, other_end):  # type: ignore[no-untyped-def]
     """How probably the two have a value in common at a point, and where the features of the next point begin."""
     same = 0.0

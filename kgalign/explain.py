@@ -1,4 +1,4 @@
-"""Why an entity got its partner: names, probability, the round that decided, linked neighbours, and what the runner-up lacks."""
+"""Why an entity got its partner: names, probability, round, linked neighbours, literals, and what the runner-up lacks."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from kgalign.data import Alignment, AlignmentTask, Candidates
 from kgalign.errors import DataError
 from kgalign.evidence import LINK, RUNNER_UP, degrees, evidence_table, gather_evidence
 from kgalign.readers.names import local_name
+
+LONGEST_SHOWN = 60  # characters of a literal
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,17 @@ class Neighbour:
 
 
 @dataclass(frozen=True)
+class Value:
+    """A literal of the source and the one that the other has for the same property."""
+
+    source_property: str
+    source_value: str
+    target_property: str
+    target_value: str
+    agreement: str  # the same, about the same, differs
+
+
+@dataclass(frozen=True)
 class Option:
     """An entity that the source was given, or could have been given, and what speaks for it."""
 
@@ -44,6 +57,7 @@ class Option:
     neighbours: tuple[Neighbour, ...]  # the most telling of them
     taken_by: str | None  # another source that has this target
     taken_by_name: str | None
+    values: tuple[Value, ...] = ()
 
     def linked_neighbours(self) -> tuple[Neighbour, ...]:
         return tuple(neighbour for neighbour in self.neighbours if neighbour.source and neighbour.target)
@@ -129,6 +143,7 @@ def describe(explanation: Explanation) -> str:
             lines.append(f"The same partner was given to {link.taken_by_name}  <{link.taken_by}>.")
         lines.append("")
         lines.append(f"Names: {_similar(link.name_similarity)}.")
+        _add_values(lines, link)
         _add_linked(lines, link)
         _add_alone(lines, link)
     lines.append("")
@@ -138,6 +153,7 @@ def describe(explanation: Explanation) -> str:
     what = "Runner-up" if link else "Best candidate"
     lines.append(f"{what}: {runner_up.name}  <{runner_up.target}>, probability {runner_up.probability:.3f}.")
     lines.append(f"Names: {_similar(runner_up.name_similarity)}.")
+    _add_values(lines, runner_up)
     if runner_up.taken_by_name:
         lines.append(f"It was given to {runner_up.taken_by_name}  <{runner_up.taken_by}>.")
     lacking = explanation.lacking()
@@ -148,6 +164,12 @@ def describe(explanation: Explanation) -> str:
     if link is None:
         _add_linked(lines, runner_up)
     return "\n".join(lines)
+
+
+def _add_values(lines: list[str], option: Option) -> None:
+    for each in option.values:
+        names = dict.fromkeys(local_name(iri) for iri in (each.source_property, each.target_property))
+        lines.append(f"  {' / '.join(names)}: {_cut(each.source_value)} | {_cut(each.target_value)}, {each.agreement}")
 
 
 def _add_linked(lines: list[str], option: Option) -> None:
@@ -194,6 +216,7 @@ def _option(row: Mapping[str, Any]) -> Option:
         neighbours,
         row["taken_by"],
         row["taken_by_name"],
+        tuple(Value(**each) for each in row.get("values") or ()),
     )
 
 
@@ -201,6 +224,11 @@ def _through(relations: Iterable[str]) -> str:
     """The relations with arrows for their direction."""
     arrows = (f"← {local_name(each[1:])}" if each.startswith("^") else f"→ {local_name(each)}" for each in relations)
     return ", ".join(arrows)
+
+
+def _cut(value: str) -> str:
+    value = " ".join(value.split())
+    return value if len(value) <= LONGEST_SHOWN else value[: LONGEST_SHOWN - 1] + "…"
 
 
 def _similar(similarity: float) -> str:

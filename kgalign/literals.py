@@ -14,6 +14,8 @@ from scipy import sparse
 from kgalign.data import Alignment, AlignmentTask, Floats, Ints, KnowledgeGraph
 from kgalign.features import Keyed, combinations, shared_features
 from kgalign.readers.names import local_name
+from kgalign.relations import best_matches
+from kgalign.search import pair_products
 from kgalign.text import fold
 
 DATE = re.compile(r"([+-]?\d{4,6})-(\d\d)(?:-(\d\d))?(?:T[\d:.]+)?(?:Z|[+-]\d\d:\d\d)?")
@@ -32,6 +34,8 @@ SHORTEST_ALONE = 8  # characters of what tells anything without its property: a 
 MOST_ALONE = 10  # facts of either side that have a value which tells something whatever its property
 SAME_NAME = 1.0  # facts that two properties are ahead by for having the same name
 MIN_PROPERTY_MATCH = 0.05
+MOST_COMPARED = 4  # values of a property of either side
+DIFFERS, IS_NEAR, IS_SAME = 0, 1, 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,6 +112,7 @@ def read_literals(source: KnowledgeGraph, target: KnowledgeGraph) -> tuple[Liter
         matrix = sparse.csr_array(
             (strengths[kept], (owners[kept], numbers[features[kept]])), shape=(len(facts), int(shared.sum())), dtype=np.float32
         )
+        matrix.sort_indices()
         sides.append(Literals(facts, *np.asarray(graph.attributes.facts)[facts].T, matrix, scalar, alone[shared]))
     return sides[0], sides[1]
 
@@ -212,6 +217,44 @@ def literal_features(task: AlignmentTask, matches: sparse.csr_array) -> tuple[sp
     ]
     _, *features = shared_features(keyed[0], keyed[1], (len(task.source.entities), len(task.target.entities)))
     return features[0], features[1]
+
+
+def compare_literals(task: AlignmentTask, known: Alignment, pairs: Ints) -> tuple[Ints, Ints, Ints]:
+    """The literals that speak for and against pairs, on properties that match by what is known.
+
+    Comes back as (m,) position of the pair, ascending; (m, 2) positions in the attributes of either side; (m,) DIFFERS, IS_NEAR or
+    IS_SAME. Of several values of a property the one that comes nearest is told.
+    """
+    source, target = read_literals(task.source, task.target)
+    matches = match_properties(task, known)
+    best, count = best_matches(matches), max(1, matches.shape[1])
+    owners, ours = _facts_of(source, pairs[:, 0], len(task.source.entities))
+    other_owners, theirs = _facts_of(target, pairs[:, 1], len(task.target.entities))
+    there = best[source.properties[ours]] >= 0
+    owners, ours = owners[there], ours[there]
+    keys = owners * count + best[source.properties[ours]]
+    other_keys = other_owners * count + target.properties[theirs]
+    order = np.argsort(other_keys, kind="stable")
+    begins = np.searchsorted(other_keys[order], keys)
+    counts = np.minimum(np.searchsorted(other_keys[order], keys, "right") - begins, MOST_COMPARED)
+    left = np.repeat(np.arange(len(ours)), counts)
+    right = order[np.repeat(begins - np.cumsum(counts) + counts, counts) + np.arange(len(left))]
+    common = pair_products(source.features, target.features, ours[left], theirs[right])
+    agreement = np.where(common >= 1, IS_SAME, np.where(common > 0, IS_NEAR, DIFFERS))
+    nearest = np.lexsort((-agreement, keys[left]))
+    nearest = nearest[np.unique(keys[left][nearest], return_index=True)[1]]
+    facts = np.column_stack([source.facts[ours[left[nearest]]], target.facts[theirs[right[nearest]]]])
+    return owners[left[nearest]], facts, agreement[nearest]
+
+
+def _facts_of(side: Literals, entities: Ints, size: int) -> tuple[Ints, Ints]:
+    """The position of each entity, once for each of its literals, and that literal."""
+    order = np.argsort(side.entities, kind="stable")
+    starts = np.searchsorted(side.entities[order], np.arange(size + 1))
+    counts = np.diff(starts)[entities]
+    owners = np.repeat(np.arange(len(entities)), counts)
+    inner = np.arange(len(owners)) - np.repeat(np.cumsum(counts) - counts, counts)
+    return owners, order[starts[entities][owners] + inner]
 
 
 def _alone(side: Literals, first_key: int) -> Keyed:

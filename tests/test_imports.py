@@ -11,7 +11,9 @@ PACKAGE = Path(kgalign.__file__).parent
 LAYERS = (
     {"errors"},
     {"data", "files"},
-    {"text", "search", "assignment", "calibrate", "relations", "readers", "decode", "evaluate"},
+    {"text", "search", "assignment", "calibrate", "relations", "features", "readers", "decode", "evaluate"},
+    {"literals"},
+    {"contradictions"},
     {"models", "datasets", "evidence"},
     {"explain", "report"},
     {"writers"},

@@ -219,7 +219,7 @@ def test_what_is_missing_contradicts_nothing_and_what_differs_does():
     found = contradicting_values(task, known, match_properties(task, known))
     same, missing, different = found.amounts(np.array([8, 9, 8]), np.array([8, 9, 7]))
     assert (same, missing) == (0, 0)
-    assert different > 0.8
+    assert different > 0.7
 
 
 def test_a_property_on_which_known_pairs_differ_contradicts_nothing():
@@ -245,7 +245,7 @@ def contradictions(task, seen, known):
     return contradicting_relations(task, known, shared, match_relations(task, known))
 
 
-@pytest.mark.parametrize(("probability", "least", "most"), [(1.0, 0.7, 1.0), (0.9, 0.3, 0.5), (0.5, 0.0, 0.0)])
+@pytest.mark.parametrize(("probability", "least", "most"), [(1.0, 0.6, 1.0), (0.9, 0.2, 0.4), (0.5, 0.0, 0.0)])
 def test_another_director_contradicts_for_as_much_as_he_is_known(probability, least, most):
     task = task_of(directed(10), directed(10, wrong=[9]))
     known = Alignment(np.repeat(np.r_[0:9, 10:20], 2).reshape(-1, 2))  # all but the last film
@@ -263,4 +263,4 @@ def test_a_pair_is_no_evidence_for_or_against_itself(thought_to_be):
     found = contradictions(task, known + Alignment(np.array([[9, thought_to_be]]), np.array([0.9])), known)
     same, another = found.amounts(np.array([9, 9]), np.array([9, 0]))
     assert same == 0
-    assert another > 0.7
+    assert another > 0.5

@@ -284,6 +284,12 @@ function against(link) {
     ["letters in common", (option) => `${pairs.similarity[option]} %`],
     ["linked neighbours", (option) => `${count(pairs.shared[option])} of ${count(data.target.degrees[pairs.target[option]])}`],
   ];
+  const values = data.values || { starts: [] };
+  for (const property of new Set(shown.flatMap((option) => values.property ? values.property.slice(values.starts[option], values.starts[option + 1]) : [])))
+    numbers.push([property, (option) => {
+      const at = values.property.indexOf(property, values.starts[option]);
+      return at < 0 || at >= values.starts[option + 1] ? "" : `${values.source[at]} | ${values.target[at]}, ${values.agreement[at]}`;
+    }]);
   const head = element("tr", {}, element("th"), ...shown.map((option) => element("th", { className: "number" }, option === pair ? "link" : pair < 0 ? "best candidate" : "runner-up")));
   const body = numbers.map(([label, value]) => element("tr", {}, element("th", { scope: "row" }, label), ...shown.map((option) => element("td", { className: "number" }, value(option)))));
   const said = element("div"), say = (text) => said.append(element("p", {}, text));

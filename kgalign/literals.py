@@ -19,8 +19,9 @@ from kgalign.search import pair_products
 from kgalign.text import fold
 
 DATE = re.compile(r"([+-]?\d{4,6})-(\d\d)(?:-(\d\d))?(?:T[\d:.]+)?(?:Z|[+-]\d\d:\d\d)?")
-YEAR = re.compile(r"([+-]?\d{4,6})(?:Z|[+-]\d\d:\d\d)?")
+YEAR = re.compile(r"([+-]?\d{4,6})(?:Z|[+-]\d\d:\d\d)")  # without a time zone it is a number like others
 NUMBER = re.compile(r"[+-]?(?:\d{1,3}(?:,\d{3})+(?:\.\d*)?|\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?")
+BEGINNINGS = tuple("+-.0123456789")  # of what may be a date or a number
 ADDRESS = re.compile(r"https?://(?:www\.)?", re.IGNORECASE)
 EXACT_DIGITS = 15  # of an integer that a float holds exactly; longer ones are identifiers
 YEARS = (1000, 2100)  # integers that are compared as years, for which near is not near enough
@@ -61,15 +62,14 @@ def value_features(value: str) -> tuple[str, list[str], bool]:
     value = value.strip()[:LONGEST]
     if not value.isascii():
         value = unicodedata.normalize("NFKC", value)
-    if found := YEAR.fullmatch(value):
-        number = int(found[1])
-        if len(found[1].lstrip("+-")) == 4 or number < 0:
-            return str(number), [], True
-    if found := DATE.fullmatch(value):
-        year = str(int(found[1]))
-        return f"{year}-{'-'.join(filter(None, found.groups()[1:]))}", [year], True
-    if NUMBER.fullmatch(value):
-        return _number_features(value.replace(",", ""))
+    if value.startswith(BEGINNINGS):
+        if found := YEAR.fullmatch(value):
+            return str(int(found[1])), [], True
+        if found := DATE.fullmatch(value):
+            year = str(int(found[1]))
+            return f"{year}-{'-'.join(filter(None, found.groups()[1:]))}", [year], True
+        if NUMBER.fullmatch(value):
+            return _number_features(value.replace(",", ""))
     if start := ADDRESS.match(value):
         return value[start.end() :].rstrip("/").casefold(), [], False
     words = fold(value).split()

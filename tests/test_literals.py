@@ -118,6 +118,7 @@ def test_kinds_of_literal_evidence_can_be_left_out(tmp_path):
         ("0.50", ".5"),
         ("-0.0", "0"),
         ("1982", "1982Z"),
+        ("-0044", "-44"),
         ("1982-06-25", "1982-06-25T00:00:00Z"),
         ("1982-06-25+02:00", "1982-06-25"),
         ("Scott, Ridley", "ridley SCOTT"),
@@ -142,6 +143,11 @@ def test_values_that_differ_say_something_else(one, other):
 @pytest.mark.parametrize("value", ["", " ", "\t\n", "--", "…"])
 def test_an_empty_value_says_nothing(value):
     assert value_features(value)[0] == ""
+
+
+@pytest.mark.parametrize("value", ["12", "1982", "0", "Ridley Scott"])
+def test_years_and_what_is_counted_come_near_nothing(value):
+    assert value_features(value)[1] == []
 
 
 def test_a_date_says_about_the_same_as_its_year():

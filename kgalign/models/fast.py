@@ -1,4 +1,4 @@
-"""The aligner that needs no GPU and no training run: names, and known pairs seen through the relations that lead to them."""
+"""The aligner that needs no GPU and no training run: names, literals, and known pairs seen through the relations that lead to them."""
 
 from __future__ import annotations
 
@@ -57,13 +57,16 @@ class Fast:
     neighbours      which known pairs are neighbours, by whatever relation
     two hops        which known pairs are neighbours of neighbours
     roles           by which relations others point to it, whoever they are
+    values          dates, numbers, identifiers and other literals, the same or nearly, of properties that match; identifiers of any
+    other relations where it leads to somebody else by a relation that has one end as a rule: this speaks against the pair
+    other values    where such a property has another value: this too
 
     A known pair counts for as much as it is probable, and a rare feature for more than a frequent one. Weights are learnt on the seeds,
     so that the softmax over a row means what it says; with fewer than a hundred, defaults stand in. Then sources compete for targets
     (Sinkhorn), and what comes out are the probabilities.
 
-    Known pairs are all the graph evidence there is, and a pair is never evidence for itself. Without seeds the first known pairs are
-    those that names suggest; where names tell nothing, enough seeds take their weight away.
+    Known pairs are all the graph evidence there is but for literals, and a pair is never evidence for itself. Without seeds the first
+    known pairs are those that names and identifiers suggest; where names tell nothing, enough seeds take their weight away.
 
     k               candidates for each query by name, and as many by the graph; targets that have it among their k best come on top
     word_vectors    a GloVe or word2vec text file

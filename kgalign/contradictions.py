@@ -16,7 +16,7 @@ from kgalign.literals import Literals, read_literals
 from kgalign.relations import best_matches, both_ways
 
 MIN_SINGLE = 0.7  # entities for each value: who has many rarely has all of them on both sides
-MIN_SURE = 0.8  # that two values differ: what is doubtful speaks for nobody, and against nobody
+MIN_SURE = 0.9  # that two values differ: what is doubtful speaks for nobody, and against nobody
 UNKNOWN = 1e-6  # how far a value is known of which nothing is: not 0, which a sparse matrix would drop
 
 

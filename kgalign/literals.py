@@ -113,7 +113,8 @@ def read_literals(source: KnowledgeGraph, target: KnowledgeGraph) -> tuple[Liter
             (strengths[kept], (owners[kept], numbers[features[kept]])), shape=(len(facts), int(shared.sum())), dtype=np.float32
         )
         matrix.sort_indices()
-        sides.append(Literals(facts, *np.asarray(graph.attributes.facts)[facts].T, matrix, scalar, alone[shared]))
+        entities, properties = np.asarray(graph.attributes.facts)[facts].T
+        sides.append(Literals(facts, entities, properties, matrix, scalar, alone[shared]))
     return sides[0], sides[1]
 
 
@@ -211,12 +212,12 @@ def literal_features(task: AlignmentTask, matches: sparse.csr_array) -> tuple[sp
     owners, features, strengths = _entries(target)
     ours = source.entities[rows], kinds.astype(np.int64) * width + columns, values
     theirs = target.entities[owners], target.properties[owners] * width + features, strengths
-    keyed = [
-        tuple(np.concatenate(parts) for parts in zip(by_property, _alone(side, beyond * width), strict=True))
-        for side, by_property in ((source, ours), (target, theirs))
-    ]
-    _, *features = shared_features(keyed[0], keyed[1], (len(task.source.entities), len(task.target.entities)))
-    return features[0], features[1]
+    _, left, right = shared_features(
+        _joined(ours, _alone(source, beyond * width)),
+        _joined(theirs, _alone(target, beyond * width)),
+        (len(task.source.entities), len(task.target.entities)),
+    )
+    return left, right
 
 
 def compare_literals(task: AlignmentTask, known: Alignment, pairs: Ints) -> tuple[Ints, Ints, Ints]:
@@ -262,6 +263,11 @@ def _alone(side: Literals, first_key: int) -> Keyed:
     owners, features, strengths = _entries(side)
     kept = (strengths == 1) & (side.alone[features] > 0)
     return side.entities[owners[kept]], first_key + features[kept], side.alone[features[kept]]
+
+
+def _joined(one: Keyed, other: Keyed) -> Keyed:
+    entities, keys, values = (np.concatenate(parts) for parts in zip(one, other, strict=True))
+    return entities, keys, values
 
 
 def _entries(side: Literals) -> Keyed:

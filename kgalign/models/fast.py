@@ -24,6 +24,7 @@ from kgalign.text import unit_rows, word_vectors
 
 Evidence = dict[str, tuple[Vectors, Vectors]]  # vectors of all entities of either side, none longer than 1, by kind of evidence
 Against = dict[str, Contradictions]
+AnyEvidence = dict[str, tuple[Vectors, Vectors] | Contradictions]
 
 DEFAULT_WEIGHTS = {
     "names": 12.0,
@@ -107,7 +108,7 @@ class Fast:
         left_out = self.without.split(",")
         by_graph = {kind: sides for kind, sides in graph_evidence(task, known).items() if kind not in left_out}
         against = {kind: found for kind, found in evidence_against(task, known).items() if kind not in left_out}
-        evidence = name_evidence(task, self.word_vectors) | by_graph | against
+        evidence: AnyEvidence = {**name_evidence(task, self.word_vectors), **by_graph, **against}
         weights = self._learn_weights(task, evidence, by_graph)
         rows, targets = self._pairs(task, by_graph, training=False)
         scores = np.zeros(len(rows), np.float32)
@@ -120,7 +121,7 @@ class Fast:
             return _doubted(candidates, shares)
         return _rescored(candidates, shares)
 
-    def _learn_weights(self, task: AlignmentTask, evidence: Evidence | Against, by_graph: Evidence) -> dict[str, float]:
+    def _learn_weights(self, task: AlignmentTask, evidence: AnyEvidence, by_graph: Evidence) -> dict[str, float]:
         """The weights under which the seeds are most probable among their own candidates."""
         weights = np.array([DEFAULT_WEIGHTS[kind] for kind in evidence])
         if len(task.seeds) >= MIN_SEEDS:

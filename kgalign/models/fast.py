@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import ClassVar, Self
@@ -107,8 +108,7 @@ class Fast:
     def predict(self, task: AlignmentTask, known: Alignment) -> Candidates:
         left_out = self.without.split(",")
         by_graph = {kind: sides for kind, sides in graph_evidence(task, known).items() if kind not in left_out}
-        against = {kind: found for kind, found in evidence_against(task, known).items() if kind not in left_out}
-        evidence: AnyEvidence = {**name_evidence(task, self.word_vectors), **by_graph, **against}
+        evidence: AnyEvidence = {**name_evidence(task, self.word_vectors), **by_graph, **evidence_against(task, known, left_out)}
         weights = self._learn_weights(task, evidence, by_graph)
         rows, targets = self._pairs(task, by_graph, training=False)
         scores = np.zeros(len(rows), np.float32)
@@ -208,14 +208,14 @@ def graph_evidence(task: AlignmentTask, known: Alignment) -> Evidence:
     return evidence
 
 
-def evidence_against(task: AlignmentTask, known: Alignment) -> Against:
+def evidence_against(task: AlignmentTask, known: Alignment, without: Sequence[str] = ()) -> Against:
     """Where entities differ in what known pairs agree on."""
-    if not len(known):
-        return {}
+    against: Against = {}
     shared, relations, properties = _seen_through(task, known)
     likely = known.where(known.scores > 0.5)
-    against = {"other relations": contradicting_relations(task, likely, shared, relations)}
-    if _has_literals(task):
+    if len(known) and "other relations" not in without:
+        against["other relations"] = contradicting_relations(task, likely, shared, relations)
+    if len(known) and "other values" not in without and _has_literals(task):
         against["other values"] = contradicting_values(task, likely, properties)
     return against
 

@@ -39,8 +39,9 @@ DEFAULT_WEIGHTS = {
     "other values": 12.0,
 }
 FINDING_KINDS = ("relations", "neighbours", "two hops", "values")  # of which some are rare enough to search by
-KINDS_AGAINST = ("other relations", "other values")
-GRAPH_KINDS = (*FINDING_KINDS, "roles", *KINDS_AGAINST)
+GRAPH_KINDS = (*FINDING_KINDS, "roles", "other relations", "other values")
+# Around seeds more is known, and rightly, than around others: what differs is less telling there than seeds make it look.
+BELIEVED_OF_SEEDS = {"other relations": 0.5}
 DEFAULT_NOBODY = 5.0  # the score of "none of these"; a name that is the same scores 12
 DEFAULT_SHARPNESS = 1.5  # how fast doubt fades above it
 MIN_SEEDS = 100  # fewer do not teach weights
@@ -132,6 +133,7 @@ class Fast:
             targets = np.concatenate([links.targets, targets[wrong]])
             cosines = np.column_stack([_compared(what, links.sources[rows], targets) for what in evidence.values()])
             weights = _fit_choice(rows, cosines, len(links), weights)
+            weights *= [BELIEVED_OF_SEEDS.get(kind, 1.0) for kind in evidence]
         return dict(zip(evidence, weights.tolist(), strict=True))
 
     def _pairs(self, task: AlignmentTask, by_graph: Evidence, *, training: bool) -> tuple[Ints, Ints]:

@@ -1,4 +1,4 @@
-"""What speaks for links and for their runners-up: neighbours of the one that are linked to neighbours of the other."""
+"""What speaks for links and for their runners-up: neighbours that are linked to each other; and literals, for and against."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from kgalign.data import Alignment, AlignmentTask, Candidates, Floats, Ints, KnowledgeGraph
-from kgalign.relations import adjacency, both_ways
+from kgalign.literals import DIFFERS, IS_NEAR, IS_SAME, compare_literals
+from kgalign.relations import adjacency, both_ways, likely_pairs
 from kgalign.text import fold
 
 MOST_LINKS = 100_000  # of a larger run the least sure ones are kept
@@ -18,11 +19,13 @@ MOST_OTHERS = 4  # neighbours of either side that are not
 MOST_RELATIONS = 3  # between two neighbours
 MOST_LOOKED_AT = 200  # neighbours of a hub, when it comes to those that are not linked
 LINK, RUNNER_UP = "link", "runner-up"
+AGREEMENT = {DIFFERS: "differs", IS_NEAR: "about the same", IS_SAME: "the same"}
 
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """Pairs, and the neighbours of both sides around each, as arrays: explanations, evidence.parquet and the report are made of it.
+    """Pairs, the neighbours of both sides around each, and their literals, as arrays: explanations, evidence.parquet and the report are
+    made of it.
 
     A neighbour is of both sides (they are linked to each other), of the source alone or of the target alone; the other is -1 then.
     Only the most telling are kept: certain ones before doubtful ones, and rare before those that everybody has.
@@ -42,6 +45,9 @@ class Evidence:
     certainties: Floats  # (m,) probability of the link between the two
     seeds: Ints  # (m,) whether that link is a seed
     lacking: Ints  # (m,) whether it speaks for the link and not for the runner-up
+    value_starts: Ints  # (p + 1,) where the literals of each pair begin
+    values: Ints  # (v, 2) positions in the attributes of source and target, of properties that match
+    agreement: Ints  # (v,) DIFFERS, IS_NEAR or IS_SAME
 
 
 def gather_evidence(
@@ -67,6 +73,7 @@ def gather_evidence(
     rivals = np.full(len(pairs), -1)
     rivals[_numbered(there, 0)[there & second]] = runners[there & second]
     around = _neighbours(task, everything, pairs, rivals)
+    owners, values, agreement = compare_literals(task, likely_pairs(task, alignment), pairs)
     return Evidence(
         sources,
         _numbered(there, 0),
@@ -82,6 +89,9 @@ def gather_evidence(
         around.certainties,
         np.isin(_keys(around.neighbours), task.seeds.keys),
         around.lacking,
+        np.searchsorted(owners, np.arange(len(pairs) + 1)),
+        values,
+        agreement,
     )
 
 
@@ -132,6 +142,13 @@ def evidence_table(evidence: Evidence, task: AlignmentTask, decoder: str) -> Any
     inner |= {"probability": pa.array(np.round(evidence.certainties, 4))}
     inner |= {"seed": pa.array(evidence.seeds), "lacking": pa.array(evidence.lacking)}
     around = pa.StructArray.from_arrays(list(inner.values()), list(inner))
+    literals: dict[str, Any] = {}
+    for side, graph, column in (("source", task.source, 0), ("target", task.target, 1)):
+        facts, attributes = evidence.values[:, column].tolist(), graph.attributes
+        literals[f"{side}_property"] = pa.array([attributes.properties[attributes.facts[fact, 1]] for fact in facts], pa.string())
+        literals[f"{side}_value"] = pa.array([attributes.values[fact] for fact in facts], pa.string())
+    literals["agreement"] = pa.array([AGREEMENT[number] for number in evidence.agreement.tolist()], pa.string())
+    compared = pa.StructArray.from_arrays(list(literals.values()), list(literals))
     is_link = np.isin(np.arange(len(evidence.pairs)), evidence.links)
     decided = np.where(evidence.rounds > 0, "easy-to-hard", decoder)
     holder = named("source", evidence.holders)
@@ -149,6 +166,7 @@ def evidence_table(evidence: Evidence, task: AlignmentTask, decoder: str) -> Any
         "taken_by": holder["source"],
         "taken_by_name": holder["source_name"],
         "neighbours": pa.ListArray.from_arrays(pa.array(evidence.starts, pa.int32()), around),
+        "values": pa.ListArray.from_arrays(pa.array(evidence.value_starts, pa.int32()), compared),
     }
     order = np.lexsort((~is_link, sources))  # link and runner-up of one source stand together
     return pa.table(columns).take(pa.array(order))

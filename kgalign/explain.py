@@ -1,4 +1,4 @@
-"""Why an entity got its partner: names, probability, the round that decided, linked neighbours, and what the runner-up lacks."""
+"""Why an entity got its partner: names, probability, round, linked neighbours, literals, and what the runner-up lacks."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from kgalign.readers.schema import schema_of
 
 SIDES = ("source", "target")
 MOST_NAMED = 10  # entities of one name that are listed
+LONGEST_SHOWN = 60  # characters of a literal
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,17 @@ class Neighbour:
 
 
 @dataclass(frozen=True)
+class Value:
+    """A literal of the source and the one that the other has for the same property."""
+
+    source_property: str
+    source_value: str
+    target_property: str
+    target_value: str
+    agreement: str  # the same, about the same, differs
+
+
+@dataclass(frozen=True)
 class Option:
     """An entity that the source was given, or could have been given, and what speaks for it."""
 
@@ -50,6 +62,7 @@ class Option:
     neighbours: tuple[Neighbour, ...]  # the most telling of them
     taken_by: str | None  # another source that has this target
     taken_by_name: str | None
+    values: tuple[Value, ...] = ()
 
     def linked_neighbours(self) -> tuple[Neighbour, ...]:
         return tuple(neighbour for neighbour in self.neighbours if neighbour.source and neighbour.target)
@@ -230,6 +243,7 @@ def _describe(explanation: Explanation) -> str:
             lines.append(f"The same partner was given to {link.taken_by_name}  <{link.taken_by}>.")
         lines.append("")
         lines.append(f"Names: {_similar(link.name_similarity)}.")
+        _add_values(lines, link)
         _add_linked(lines, link)
         _add_alone(lines, link)
     lines.append("")
@@ -238,6 +252,7 @@ def _describe(explanation: Explanation) -> str:
     what = "Runner-up" if link else "Best candidate"
     lines.append(f"{what}: {runner_up.name}  <{runner_up.target}>, probability {runner_up.probability:.3f}.")
     lines.append(f"Names: {_similar(runner_up.name_similarity)}.")
+    _add_values(lines, runner_up)
     if runner_up.taken_by_name:
         lines.append(f"It was given to {runner_up.taken_by_name}  <{runner_up.taken_by}>.")
     lacking = explanation.lacking()
@@ -254,6 +269,12 @@ def _why_none(best: Option | None) -> str:
     if best is None:
         return "there was no candidate for it"
     return f"its best candidate went to {best.taken_by_name}" if best.taken_by_name else "its best candidate is not probable enough"
+
+
+def _add_values(lines: list[str], option: Option) -> None:
+    for each in option.values:
+        names = dict.fromkeys(local_name(iri) for iri in (each.source_property, each.target_property))
+        lines.append(f"  {' / '.join(names)}: {_cut(each.source_value)} | {_cut(each.target_value)}, {each.agreement}")
 
 
 def _add_linked(lines: list[str], option: Option) -> None:
@@ -300,6 +321,7 @@ def _option(row: Mapping[str, Any]) -> Option:
         neighbours,
         row["taken_by"],
         row["taken_by_name"],
+        tuple(Value(**each) for each in row.get("values") or ()),
     )
 
 
@@ -307,6 +329,11 @@ def _through(relations: Iterable[str]) -> str:
     """The relations with arrows for their direction."""
     arrows = (f"← {local_name(each[1:])}" if each.startswith("^") else f"→ {local_name(each)}" for each in relations)
     return ", ".join(arrows)
+
+
+def _cut(value: str) -> str:
+    value = " ".join(value.split())
+    return value if len(value) <= LONGEST_SHOWN else value[: LONGEST_SHOWN - 1] + "…"
 
 
 def _similar(similarity: float) -> str:

@@ -10,6 +10,8 @@ import scipy  # which imports its parts when they are first used
 
 from kgalign.data import Alignment, AlignmentTask, Ints, KnowledgeGraph
 
+MIN_MATCH = 0.2  # of two relations or properties that are taken for the same
+
 
 @dataclass(frozen=True)
 class RelationMatch:
@@ -23,10 +25,7 @@ class RelationMatch:
 
 def relation_matches(task: AlignmentTask, alignment: Alignment, least: float = 0.1) -> list[RelationMatch]:
     """The relations that match by the seeds and by what was found probable, best first."""
-    _, first, often = np.unique(alignment.targets, return_index=True, return_counts=True)
-    single = np.zeros(len(alignment), bool)
-    single[first[often == 1]] = True
-    matches = scipy.sparse.coo_array(match_relations(task, task.seeds + alignment.where(single & (alignment.scores > 0.5))))
+    matches = scipy.sparse.coo_array(match_relations(task, likely_pairs(task, alignment)))
     names, others = task.source.relations, task.target.relations
     found = [
         RelationMatch(names[row], others[column % len(others)], column >= len(others), round(score, 4))
@@ -34,6 +33,24 @@ def relation_matches(task: AlignmentTask, alignment: Alignment, least: float = 0
         if row < len(names) and score >= least
     ]
     return sorted(found, key=lambda match: (-match.score, match.source, match.target))
+
+
+def likely_pairs(task: AlignmentTask, alignment: Alignment) -> Alignment:
+    """The seeds, and what was found more probable than not and is claimed by nobody else; one-to-one."""
+    _, first, often = np.unique(alignment.targets, return_index=True, return_counts=True)
+    single = np.zeros(len(alignment), bool)
+    single[first[often == 1]] = True
+    return task.seeds + alignment.where(single & (alignment.scores > 0.5))
+
+
+def best_matches(matches: scipy.sparse.csr_array) -> Ints:
+    """(r,) which relation or property of the target each of the source is, -1: none for sure."""
+    found = scipy.sparse.coo_array(matches)
+    order = np.argsort(found.data, kind="stable")
+    order = order[found.data[order] >= MIN_MATCH]
+    best = np.full(matches.shape[0], -1)
+    best[found.row[order]] = found.col[order]  # of several, the last one stays
+    return best
 
 
 def match_relations(task: AlignmentTask, known: Alignment) -> scipy.sparse.csr_array:

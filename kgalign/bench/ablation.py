@@ -16,8 +16,8 @@ ONE_LOOK = {"easy_to_hard": False}
 GREEDY = {"decoder": "greedy", **ONE_LOOK}
 PARTS = {
     "names only": RunRow({"model": "names", **GREEDY}),
-    "+ seeds among the neighbours": RunRow(GREEDY, {"without": "relations,two hops,roles"}),
-    "+ two hops": RunRow(GREEDY, {"without": "relations,roles"}),
+    "+ seeds among the neighbours": RunRow(GREEDY, {"without": "relations,two hops,roles,other relations"}),
+    "+ two hops": RunRow(GREEDY, {"without": "relations,roles,other relations"}),
     "+ matched relations": RunRow(GREEDY),
     "+ joint": RunRow(ONE_LOOK),
     "+ easy-to-hard, easy pairs only": RunRow({"everyone": False}, {"weighs_doubt": False}),
@@ -27,6 +27,7 @@ PARTS = {
     "everything without neighbours": RunRow({}, {"without": "neighbours"}),
     "everything without two hops": RunRow({}, {"without": "two hops"}),
     "everything without roles": RunRow({}, {"without": "roles"}),
+    "everything without what speaks against": RunRow({}, {"without": "other relations,other values"}),
     "everything without joint": RunRow({"decoder": "greedy"}),
 }
 WITHOUT_NAMES = (

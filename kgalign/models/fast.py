@@ -1,7 +1,8 @@
-"""The aligner that needs no GPU and no training run: names, and known pairs seen through the relations that lead to them."""
+"""The aligner that needs no GPU and no training run: names, literals, and known pairs seen through the relations that lead to them."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import ClassVar, Self
@@ -10,17 +11,22 @@ import numpy as np
 from scipy import sparse
 from scipy.optimize import minimize
 
+from kgalign.contradictions import Contradictions, contradicting_relations, contradicting_values
 from kgalign.data import Alignment, AlignmentTask, Candidates, Floats, Ints, KnowledgeGraph
 from kgalign.decode import balance
 from kgalign.encoders import encoded_names
 from kgalign.errors import OptionError, check_at_least
+from kgalign.features import capped, combinations
+from kgalign.literals import literal_features, match_properties, read_literals
 from kgalign.models import Systems
 from kgalign.models.names import name_vectors
 from kgalign.relations import adjacency, both_ways, match_relations
 from kgalign.search import Vectors, find_candidates, pack, pair_products, unique_pairs
 from kgalign.text import unit_rows, word_vectors
 
-Evidence = dict[str, tuple[Vectors, Vectors]]  # unit vectors of all entities of either side, by kind of evidence
+Evidence = dict[str, tuple[Vectors, Vectors]]  # vectors of all entities of either side, none longer than 1, by kind of evidence
+Against = dict[str, Contradictions]
+AnyEvidence = dict[str, tuple[Vectors, Vectors] | Contradictions]
 
 DEFAULT_WEIGHTS = {
     "names": 12.0,
@@ -29,10 +35,15 @@ DEFAULT_WEIGHTS = {
     "relations": 10.0,
     "neighbours": 9.0,
     "two hops": 5.0,
+    "values": 10.0,
     "roles": 2.0,
+    "other relations": 12.0,
+    "other values": 12.0,
 }
-FINDING_KINDS = ("relations", "neighbours", "two hops")  # of which some are rare enough to search by
-GRAPH_KINDS = (*FINDING_KINDS, "roles")
+FINDING_KINDS = ("relations", "neighbours", "two hops", "values")  # of which some are rare enough to search by
+GRAPH_KINDS = (*FINDING_KINDS, "roles", "other relations", "other values")
+# Around seeds more is known, and rightly, than around others: what differs is less telling there than seeds make it look.
+BELIEVED_OF_SEEDS = {"other relations": 0.5}
 DEFAULT_NOBODY = 5.0  # the score of "none of these"; a name that is the same scores 12
 DEFAULT_SHARPNESS = 1.5  # how fast doubt fades above it
 MIN_SEEDS = 100  # fewer do not teach weights
@@ -51,13 +62,16 @@ class Fast:
     neighbours      which known pairs are neighbours, by whatever relation
     two hops        which known pairs are neighbours of neighbours
     roles           by which relations others point to it, whoever they are
+    values          dates, numbers, identifiers and other literals, the same or nearly, of properties that match; identifiers of any
+    other relations where it leads to somebody else by a relation that has one end as a rule: this speaks against the pair
+    other values    where such a property has another value: this too
 
     A known pair counts for as much as it is probable, and a rare feature for more than a frequent one. Weights are learnt on the seeds,
     so that the softmax over a row means what it says; with fewer than a hundred, defaults stand in. Then sources compete for targets
     (Sinkhorn), and what comes out are the probabilities.
 
-    Known pairs are all the graph evidence there is, and a pair is never evidence for itself. Without seeds the first known pairs are
-    those that names suggest; where names tell nothing, enough seeds take their weight away.
+    Known pairs are all the graph evidence there is but for literals, and a pair is never evidence for itself. Without seeds the first
+    known pairs are those that names and identifiers suggest; where names tell nothing, enough seeds take their weight away.
 
     k               candidates for each query by name, and as many by the graph; targets that have it among their k best come on top
     word_vectors    a GloVe or word2vec text file
@@ -97,13 +111,18 @@ class Fast:
         return self
 
     def predict(self, task: AlignmentTask, known: Alignment) -> Candidates:
-        by_graph = {kind: sides for kind, sides in graph_evidence(task, known).items() if kind not in self.without.split(",")}
-        evidence = name_evidence(task, self.word_vectors, self.encoder) | by_graph
+        left_out = self.without.split(",")
+        by_graph = {kind: sides for kind, sides in graph_evidence(task, known).items() if kind not in left_out}
+        evidence: AnyEvidence = {
+            **name_evidence(task, self.word_vectors, self.encoder),
+            **by_graph,
+            **evidence_against(task, known, left_out),
+        }
         weights = self._learn_weights(task, evidence, by_graph)
         rows, targets = self._pairs(task, by_graph, training=False)
         scores = np.zeros(len(rows), np.float32)
-        for kind, sides in evidence.items():
-            scores += np.float32(weights[kind]) * pair_products(*sides, task.queries[rows], targets)
+        for kind, what in evidence.items():
+            scores += np.float32(weights[kind]) * _compared(what, task.queries[rows], targets)
         packed = pack(rows, targets, scores, len(task.queries), 4 * self.k)
         candidates = Candidates(task.queries, packed.targets, packed.scores)
         shares = balance(candidates, self.iterations)
@@ -111,7 +130,7 @@ class Fast:
             return _doubted(candidates, shares)
         return _rescored(candidates, shares)
 
-    def _learn_weights(self, task: AlignmentTask, evidence: Evidence, by_graph: Evidence) -> dict[str, float]:
+    def _learn_weights(self, task: AlignmentTask, evidence: AnyEvidence, by_graph: Evidence) -> dict[str, float]:
         """The weights under which the seeds are most probable among their own candidates."""
         weights = np.array([DEFAULT_WEIGHTS[kind] for kind in evidence])
         if len(task.seeds) >= MIN_SEEDS:
@@ -120,8 +139,9 @@ class Fast:
             wrong = targets != links.targets[rows]
             rows = np.concatenate([np.arange(len(links)), rows[wrong]])
             targets = np.concatenate([links.targets, targets[wrong]])
-            cosines = np.column_stack([pair_products(*sides, links.sources[rows], targets) for sides in evidence.values()])
+            cosines = np.column_stack([_compared(what, links.sources[rows], targets) for what in evidence.values()])
             weights = _fit_choice(rows, cosines, len(links), weights)
+            weights *= [BELIEVED_OF_SEEDS.get(kind, 1.0) for kind in evidence]
         return dict(zip(evidence, weights.tolist(), strict=True))
 
     def _pairs(self, task: AlignmentTask, by_graph: Evidence, *, training: bool) -> tuple[Ints, Ints]:
@@ -182,23 +202,53 @@ def name_evidence(task: AlignmentTask, vectors: str | None = None, encoder: str 
 
 
 def graph_evidence(task: AlignmentTask, known: Alignment) -> Evidence:
-    """Known pairs around each entity: by relation, by neighbourhood, and two steps away; and its roles by relations that match.
+    """Known pairs around each entity: by relation, by neighbourhood, and two steps away; its roles by relations that match; its literals.
 
     Features are entities of the target: one's own neighbours there, and on the source side what one's neighbours are known as.
     """
-    if not len(known):
-        return {}
+    evidence: Evidence = {}
+    shared, relations, properties = _seen_through(task, known)
+    if len(known):
+        itself = sparse.eye_array(shared.shape[1], dtype=np.float32, format="csr")
+        near = adjacency(task.source) @ shared, adjacency(task.target) @ itself
+        evidence |= {"relations": _weighted(*_relation_features(task, shared, relations)), "neighbours": _weighted(*near)}
+        evidence["two hops"] = _weighted(
+            _two_hops(adjacency(task.source), near[0], shared), _two_hops(adjacency(task.target), near[1], itself)
+        )
+        evidence["roles"] = _weighted(_roles(task.source) @ _sure(relations), _roles(task.target))
+    if _has_literals(task):
+        evidence["values"] = _weighted(*literal_features(task, properties), common_is_short=True)
+    return evidence
+
+
+def evidence_against(task: AlignmentTask, known: Alignment, without: Sequence[str] = ()) -> Against:
+    """Where entities differ in what known pairs agree on."""
+    against: Against = {}
+    shared, relations, properties = _seen_through(task, known)
+    likely = known.where(known.scores > 0.5)
+    if len(known) and "other relations" not in without:
+        against["other relations"] = contradicting_relations(task, likely, shared, relations)
+    if len(known) and "other values" not in without and _has_literals(task):
+        against["other values"] = contradicting_values(task, likely, properties)
+    return against
+
+
+@lru_cache(maxsize=1)
+def _seen_through(task: AlignmentTask, known: Alignment) -> tuple[sparse.csr_array, sparse.csr_array, sparse.csr_array]:
+    """How probable each pair is, and how far relations and properties match by what is known; remembered within a round."""
     sizes = len(task.source.entities), len(task.target.entities)
     shared = sparse.csr_array((known.scores.astype(np.float32), (known.sources, known.targets)), shape=sizes)
-    itself = sparse.eye_array(sizes[1], dtype=np.float32, format="csr")
-    matches = match_relations(task, known.where(known.scores > 0.5))
-    near = adjacency(task.source) @ shared, adjacency(task.target) @ itself
-    evidence = {"relations": _weighted(*_relation_features(task, shared, matches)), "neighbours": _weighted(*near)}
-    evidence["two hops"] = _weighted(
-        _two_hops(adjacency(task.source), near[0], shared), _two_hops(adjacency(task.target), near[1], itself)
-    )
-    evidence["roles"] = _weighted(_roles(task.source) @ _sure(matches), _roles(task.target))
-    return evidence
+    likely = known.where(known.scores > 0.5)
+    return shared, match_relations(task, likely), match_properties(task, likely)
+
+
+def _has_literals(task: AlignmentTask) -> bool:
+    return all(len(side.facts) > 0 for side in read_literals(task.source, task.target))
+
+
+def _compared(what: tuple[Vectors, Vectors] | Contradictions, sources: Ints, targets: Ints) -> Floats:
+    """(n,) how far one kind of evidence speaks for each pair, -1 to 1."""
+    return -what.amounts(sources, targets) if isinstance(what, Contradictions) else pair_products(*what, sources, targets)
 
 
 def _roles(graph: KnowledgeGraph) -> sparse.csr_array:
@@ -224,7 +274,7 @@ def _relation_features(
     source, target = both_ways(task.source), both_ways(task.target)
     matches = _sure(matches)
     source = source[(np.diff(shared.indptr)[source[:, 2]] > 0) & (np.diff(matches.indptr)[source[:, 1]] > 0)]
-    edge, relation, end, values = _combinations(matches[source[:, 1]], shared[source[:, 2]])
+    edge, relation, end, values = combinations(matches[source[:, 1]], shared[source[:, 2]])
     width = shared.shape[1]
     keys = relation.astype(np.int64) * width + end
     features, columns = np.unique(keys, return_inverse=True)
@@ -232,28 +282,13 @@ def _relation_features(
     places = np.searchsorted(features, target_keys)
     there = features[np.minimum(places, len(features) - 1)] == target_keys if len(features) else np.zeros(len(places), bool)
     return (
-        _capped(sparse.csr_array((values, (source[edge, 0], columns)), shape=(shared.shape[0], len(features)))),
-        _capped(
+        capped(sparse.csr_array((values, (source[edge, 0], columns)), shape=(shared.shape[0], len(features)))),
+        capped(
             sparse.csr_array(
                 (np.ones(there.sum(), np.float32), (target[there, 0], places[there])), shape=(shared.shape[1], len(features))
             )
         ),
     )
-
-
-def _combinations(left: sparse.csr_array, right: sparse.csr_array) -> tuple[Ints, Ints, Ints, Floats]:
-    """Row, column of the left, column of the right, product: for each row, each entry of the left with each of the right."""
-    lefts, rights = np.diff(left.indptr).astype(np.int64), np.diff(right.indptr).astype(np.int64)
-    rows = np.repeat(np.arange(len(lefts)), lefts * rights)
-    inner = np.arange(len(rows)) - np.repeat(np.cumsum(lefts * rights) - lefts * rights, lefts * rights)
-    at_left, at_right = left.indptr[rows] + inner // rights[rows], right.indptr[rows] + inner % rights[rows]
-    return rows, left.indices[at_left], right.indices[at_right], (left.data[at_left] * right.data[at_right]).astype(np.float32)
-
-
-def _capped(features: sparse.csr_array) -> sparse.csr_array:
-    """No feature counts for more than 1."""
-    features.data = np.minimum(features.data, 1)
-    return features
 
 
 def _two_hops(edges: sparse.csr_array, near: sparse.csr_array, own: sparse.csr_array) -> sparse.csr_array:
@@ -272,10 +307,17 @@ def _two_hops(edges: sparse.csr_array, near: sparse.csr_array, own: sparse.csr_a
     return features
 
 
-def _weighted(source: sparse.csr_array, target: sparse.csr_array) -> tuple[sparse.csr_array, sparse.csr_array]:
-    """Unit rows in which a feature counts by its rarity on both sides; one that no source has is left out."""
+def _weighted(
+    source: sparse.csr_array, target: sparse.csr_array, *, common_is_short: bool = False
+) -> tuple[sparse.csr_array, sparse.csr_array]:
+    """Unit rows in which a feature counts by its rarity on both sides; one that no source has is left out.
+
+    common_is_short     rows with less in them than a feature that one pair alone has stay shorter than 1: two who have nothing but
+                        a frequent value in common are not the same for that
+    """
     often = np.bincount(source.indices, source.data, source.shape[1])
-    rarity = np.log((source.shape[0] + target.shape[0]) / (1 + often + np.bincount(target.indices, minlength=target.shape[1])))
+    everyone = source.shape[0] + target.shape[0]
+    rarity = np.log(everyone / (1 + often + np.bincount(target.indices, minlength=target.shape[1])))
     rarity = np.where(often > 0, rarity, 0).clip(0).astype(np.float32)
     weighted = []
     for side in (source, target):
@@ -283,7 +325,11 @@ def _weighted(source: sparse.csr_array, target: sparse.csr_array) -> tuple[spars
         matrix.data *= rarity[matrix.indices]
         matrix.eliminate_zeros()
         matrix.sort_indices()
-        weighted.append(unit_rows(matrix))
+        unit = unit_rows(matrix)
+        if common_is_short:
+            lengths = np.sqrt(matrix.multiply(matrix).sum(axis=1)) / max(np.log(everyone / 3), 1)
+            unit.data *= np.repeat(np.minimum(lengths, 1), np.diff(unit.indptr)).astype(np.float32)
+        weighted.append(unit)
     return weighted[0], weighted[1]
 
 

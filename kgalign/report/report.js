@@ -284,6 +284,10 @@ function against(link) {
     ["letters in common", (option) => `${pairs.similarity[option]} %`],
     ["linked neighbours", (option) => `${count(pairs.shared[option])} of ${count(data.target.degrees[pairs.target[option]])}`],
   ];
+  const literals = shown.map(literalsOf);
+  for (const property of new Set(literals.flatMap((each) => [...each.keys()]))) {
+    numbers.push([property, (option) => literals[shown.indexOf(option)].get(property) || ""]);
+  }
   const head = element("tr", {}, element("th"), ...shown.map((option) => element("th", { className: "number" }, option === pair ? "link" : pair < 0 ? "best candidate" : "runner-up")));
   const body = numbers.map(([label, value]) => element("tr", {}, element("th", { scope: "row" }, label), ...shown.map((option) => element("td", { className: "number" }, value(option)))));
   const said = element("div"), say = (text) => said.append(element("p", {}, text));
@@ -297,6 +301,13 @@ function against(link) {
   if (links.right && pair >= 0 && links.right[link] >= 0) say(links.right[link] ? "The test links say that it is right." : "The test links say otherwise.");
   const table = element("table", { className: "plain" }, element("thead", {}, head), element("tbody", {}, ...body));
   return [element("div", { className: "scroll" }, table), said];
+}
+
+function literalsOf(pair) {
+  const found = new Map(), values = data.values;
+  for (let i = values ? values.starts[pair] : 0; values && i < values.starts[pair + 1]; i++)
+    found.set(values.property[i], `${values.source[i]} | ${values.target[i]}, ${values.agreement[i]}`);
+  return found;
 }
 
 function rowsOf(pair) {

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from kgalign.data import Alignment, AlignmentTask, Ints, KnowledgeGraph
-from kgalign.evidence import Evidence, degrees, relations_between
+from kgalign.evidence import AGREEMENT, Evidence, degrees, relations_between
 from kgalign.readers.names import local_name
 
+LONGEST_VALUE = 80  # characters of a literal
 MOST_DRAWN = 20_000  # of more links, the least sure ones are drawn; the others are in the list
 
 
@@ -21,6 +22,7 @@ def link_tables(task: AlignmentTask, evidence: Evidence, gold: Alignment | None 
     pairs       target, p (thousandths), similarity (per cent), shared, round, holder (the source that has the target)
     starts      where the neighbours of each pair begin
     near        source, target (-1: none), p, flags (1: a seed, 2: the runner-up lacks it), relations of either side
+    values      starts (where those of each pair begin), property, and what source and target have, and how far it agrees: all as text
     """
     kept = _drawn(evidence)
     owners = np.repeat(np.arange(len(evidence.pairs)), np.diff(evidence.starts))[kept]
@@ -57,9 +59,23 @@ def link_tables(task: AlignmentTask, evidence: Evidence, gold: Alignment | None 
             "target_relations": _relations(task.target, evidence.pairs[owners, 1], neighbours[:, 1]),
         },
     }
+    if len(evidence.values):
+        tables["values"] = _values(task, evidence)
     if gold is not None:
         tables["links"]["right"] = _right(evidence, gold)
     return tables
+
+
+def _values(task: AlignmentTask, evidence: Evidence) -> dict[str, Any]:
+    ours, theirs = task.source.attributes, task.target.attributes
+    rows = evidence.values.tolist()
+    return {
+        "starts": evidence.value_starts.tolist(),
+        "property": [local_name(theirs.properties[theirs.facts[fact, 1]]) for _, fact in rows],
+        "source": [ours.values[fact][:LONGEST_VALUE] for fact, _ in rows],
+        "target": [theirs.values[fact][:LONGEST_VALUE] for _, fact in rows],
+        "agreement": [AGREEMENT[number] for number in evidence.agreement.tolist()],
+    }
 
 
 def _drawn(evidence: Evidence) -> Ints:

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from kgalign.data import Alignment, AlignmentTask, Candidates, Floats, Ints, KnowledgeGraph
-from kgalign.literals import DIFFERS, IS_NEAR, IS_SAME, compare_literals
 from kgalign.relations import adjacency, both_ways, likely_pairs
 from kgalign.text import fold
 
@@ -19,7 +18,7 @@ MOST_OTHERS = 4  # neighbours of either side that are not
 MOST_RELATIONS = 3  # between two neighbours
 MOST_LOOKED_AT = 200  # neighbours of a hub, when it comes to those that are not linked
 LINK, RUNNER_UP = "link", "runner-up"
-AGREEMENT = {DIFFERS: "differs", IS_NEAR: "about the same", IS_SAME: "the same"}
+AGREEMENT = ("differs", "about the same", "the same")  # DIFFERS, IS_NEAR, IS_SAME of literals
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,6 +62,8 @@ def gather_evidence(
     known       other pairs that were evidence, such as easy pairs among entities that nobody asked for
     sources     the queries with a link or a candidate, the least sure MOST_LINKS of them, unless said otherwise
     """
+    from kgalign.literals import compare_literals  # compiled code, which is slow to import
+
     if sources is None:
         sources = _doubtful(alignment, candidates)
     everything = alignment + task.seeds if known is None else known + alignment + task.seeds

@@ -273,6 +273,14 @@ def test_a_pair_is_no_evidence_for_or_against_itself(thought_to_be):
     assert another > 0.5
 
 
+@pytest.mark.parametrize("source_is_bare", [True, False])
+def test_a_graph_without_relations_contradicts_nothing(source_is_bare):
+    full = directed(10)
+    sides = [graph(full.names), full] if source_is_bare else [full, graph(full.names)]
+    known = Alignment(np.repeat(np.arange(8), 2).reshape(-1, 2))
+    assert contradictions(task_of(*sides), known, known).amounts(np.array([8, 9]), np.array([8, 8])).tolist() == [0, 0]
+
+
 def test_graphs_whose_literals_have_nothing_in_common_align_all_the_same():
     names = ["Rome", "Paris", "Vienna"]
     sides = [with_values(graph(names), ["note"], [(name, "note", f"{side} {name}") for name in names]) for side in ("seen", "read")]

@@ -129,30 +129,42 @@ def _counts_alone(said: str) -> float:
 def _read_side(graph: KnowledgeGraph, vocabulary: dict[str, int]) -> tuple[Ints, Ints, Ints, Ints, Floats]:
     """Facts that say something and whether they are scalar; then fact, feature and strength of each feature.
 
-    An empty value says nothing, and one that is the entity's own name nothing new.
+    An empty value says nothing, one that is the entity's own name nothing new, and one that says the same of the same property again, in
+    another language or by another file for instance, is no second value.
     """
     values, owners = graph.attributes.values, np.asarray(graph.attributes.facts)[:, 0].tolist()
-    parsed: dict[str, tuple[list[int], bool, str]] = {}
+    parsed: dict[str, tuple[list[int], bool]] = {}
     facts, scalars, counts, features, strengths = [], [], [], [], []
     for number, (value, entity) in enumerate(zip(values, owners, strict=True)):
         if value not in parsed:
             exact, near, scalar = value_features(value)
             names = [exact, *near] if exact else []
-            parsed[value] = [vocabulary.setdefault(name, len(vocabulary)) for name in names], scalar, exact
-        found, scalar, exact = parsed[value]
+            parsed[value] = [vocabulary.setdefault(name, len(vocabulary)) for name in names], scalar
+        found, scalar = parsed[value]
         if found and (scalar or value != graph.names[entity]):
             facts.append(number)
             scalars.append(scalar)
             counts.append(len(found))
             features.extend(found)
             strengths.extend([1.0] + [NEAR] * (len(found) - 1))
+    positions, often, said = np.array(facts, np.int64), np.array(counts, np.int64), np.array(features, np.int64)
+    new = _are_new(*np.asarray(graph.attributes.facts)[positions].T, said[np.cumsum(often) - often])
+    kept = np.repeat(new, often)
     return (
-        np.array(facts, np.int64),
-        np.array(scalars, bool),
-        np.repeat(np.arange(len(facts)), np.array(counts, np.int64)),
-        np.array(features, np.int64),
-        np.array(strengths, np.float32),
+        positions[new],
+        np.array(scalars, bool)[new],
+        np.repeat(np.arange(int(new.sum())), often[new]),
+        said[kept],
+        np.array(strengths, np.float32)[kept],
     )
+
+
+def _are_new(*columns: Ints) -> Ints:
+    """(n,) whether no row before is the same in all columns."""
+    order = np.lexsort(columns)  # stable, so that the first of equals comes first
+    new = np.ones(len(order), bool)
+    new[order[1:]] = np.any([np.diff(column[order]) != 0 for column in columns], axis=0)
+    return new
 
 
 def match_properties(task: AlignmentTask, known: Alignment) -> sparse.csr_array:

@@ -229,6 +229,21 @@ def test_what_is_missing_contradicts_nothing_and_what_differs_does():
     assert different > 0.7
 
 
+def test_what_is_said_twice_is_one_value():
+    names = [f"e{number}" for number in range(10)]
+    facts = [(name, "year", str(1950 + number)) for number, name in enumerate(names)]
+    again = [(name, "year", f"{value}.0") for name, _, value in facts]
+    known = Alignment(np.repeat(np.arange(8), 2).reshape(-1, 2))
+    once, twice = (task_of(*[with_values(graph(names), ["year"], said)] * 2) for said in (facts, facts + again + facts))
+    matches = [match_properties(task, known) for task in (once, twice)]
+    assert matches[0].toarray() == matches[1].toarray()
+    amounts = [
+        contradicting_values(task, known, each).amounts(np.array([8]), np.array([9]))
+        for task, each in zip((once, twice), matches, strict=True)
+    ]
+    assert amounts[0] == amounts[1] > 0.7
+
+
 def test_a_property_on_which_known_pairs_differ_contradicts_nothing():
     names = [f"e{number}" for number in range(10)]
     sides = [

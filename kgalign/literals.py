@@ -15,7 +15,6 @@ from kgalign.data import Alignment, AlignmentTask, Floats, Ints, KnowledgeGraph
 from kgalign.features import Keyed, combinations, shared_features
 from kgalign.readers.names import local_name
 from kgalign.relations import best_matches
-from kgalign.search import pair_products
 from kgalign.text import fold
 
 DATE = re.compile(r"([+-]?\d{4,6})-(\d\d)(?:-(\d\d))?(?:T[\d:.]+)?(?:Z|[+-]\d\d:\d\d)?")
@@ -35,7 +34,6 @@ SHORTEST_ALONE = 8  # characters of what tells anything without its property: a 
 MOST_ALONE = 10  # facts of either side that have a value which tells something whatever its property
 SAME_NAME = 1.0  # facts that two properties are ahead by for having the same name
 MIN_PROPERTY_MATCH = 0.05
-MOST_COMPARED = 4  # values of a property of either side
 DIFFERS, IS_NEAR, IS_SAME = 0, 1, 2
 
 
@@ -236,7 +234,7 @@ def compare_literals(task: AlignmentTask, known: Alignment, pairs: Ints) -> tupl
     """The literals that speak for and against pairs, on properties that match by what is known.
 
     Comes back as (m,) position of the pair, ascending; (m, 2) positions in the attributes of either side; (m,) DIFFERS, IS_NEAR or
-    IS_SAME. Of several values of a property the one that comes nearest is told.
+    IS_SAME. Of several values of a property those that come nearest are told.
     """
     source, target = read_literals(task.source, task.target)
     matches = match_properties(task, known)
@@ -244,20 +242,30 @@ def compare_literals(task: AlignmentTask, known: Alignment, pairs: Ints) -> tupl
     owners, ours = _facts_of(source, pairs[:, 0], len(task.source.entities))
     other_owners, theirs = _facts_of(target, pairs[:, 1], len(task.target.entities))
     there = best[source.properties[ours]] >= 0
-    owners, ours = owners[there], ours[there]
-    keys = owners * count + best[source.properties[ours]]
-    other_keys = other_owners * count + target.properties[theirs]
-    order = np.argsort(other_keys, kind="stable")
-    begins = np.searchsorted(other_keys[order], keys)
-    counts = np.minimum(np.searchsorted(other_keys[order], keys, "right") - begins, MOST_COMPARED)
-    left = np.repeat(np.arange(len(ours)), counts)
-    right = order[np.repeat(begins - np.cumsum(counts) + counts, counts) + np.arange(len(left))]
-    common = pair_products(source.features, target.features, ours[left], theirs[right])
-    agreement = np.where(common >= 1, IS_SAME, np.where(common > 0, IS_NEAR, DIFFERS))
-    nearest = np.lexsort((-agreement, keys[left]))
-    nearest = nearest[np.unique(keys[left][nearest], return_index=True)[1]]
-    facts = np.column_stack([source.facts[ours[left[nearest]]], target.facts[theirs[right[nearest]]]])
-    return owners[left[nearest]], facts, agreement[nearest]
+    ours, places = ours[there], (owners * count + best[source.properties[ours]])[there]  # a place: a pair and a property
+    other_places = other_owners * count + target.properties[theirs]
+    both, left, right = np.intersect1d(places, other_places, return_indices=True)  # the first values, unless others come nearer
+    agreement = np.full(len(both), DIFFERS)
+    features, at, strengths = _strongest(source, ours, places, both)
+    other_features, other_at, other_strengths = _strongest(target, theirs, other_places, both)
+    common, one, other = np.intersect1d(features, other_features, assume_unique=True, return_indices=True)
+    products = strengths[one] * other_strengths[other]
+    order = np.argsort(products, kind="stable")  # of several, the last one stays
+    met = common[order] // max(1, source.features.shape[1])
+    left[met], right[met] = at[one[order]], other_at[other[order]]
+    agreement[met] = np.where(products[order] == 1, IS_SAME, IS_NEAR)
+    return both // count, np.column_stack([source.facts[ours[left]], target.facts[theirs[right]]]), agreement
+
+
+def _strongest(side: Literals, facts: Ints, places: Ints, chosen: Ints) -> tuple[Ints, Ints, Floats]:
+    """Each feature at a chosen place once, as number of the place * features + feature; position of the fact that has it most, and how far."""
+    kept = np.flatnonzero(np.isin(places, chosen))
+    of_facts = side.features[facts[kept]]
+    rows = np.repeat(np.arange(len(kept)), np.diff(of_facts.indptr))
+    keys = np.searchsorted(chosen, places[kept])[rows] * side.features.shape[1] + of_facts.indices
+    order = np.lexsort((-of_facts.data, keys))
+    found, first = np.unique(keys[order], return_index=True)
+    return found, kept[rows[order[first]]], of_facts.data[order[first]]
 
 
 def _facts_of(side: Literals, entities: Ints, size: int) -> tuple[Ints, Ints]:

@@ -13,7 +13,7 @@ from kgalign import Alignment, align, read, write_run
 from kgalign.contradictions import contradicting_relations, contradicting_values
 from kgalign.data import Attributes
 from kgalign.explain import read_explanations
-from kgalign.literals import match_properties, read_literals, value_features
+from kgalign.literals import DIFFERS, IS_NEAR, IS_SAME, compare_literals, match_properties, read_literals, value_features
 from kgalign.models.fast import graph_evidence
 from kgalign.relations import match_relations
 
@@ -302,6 +302,23 @@ def test_graphs_whose_literals_have_nothing_in_common_align_all_the_same():
     assert align(task_of(*sides)).alignment.pairs.tolist() == [[0, 0], [1, 1], [2, 2]]
     only_one = task_of(sides[0], graph(names))
     assert align(only_one).alignment.pairs.tolist() == [[0, 0], [1, 1], [2, 2]]
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "told", "agreement"),
+    [
+        (["x9"], [f"x{number}" for number in range(10)], ("x9", "x9"), IS_SAME),
+        ([f"y{number}" for number in range(9)] + ["x0"], ["x0", "z"], ("x0", "x0"), IS_SAME),
+        (["1982"], ["1950", "1960", "1970", "1982-06-25", "1990"], ("1982", "1982-06-25"), IS_NEAR),
+        (["1982", "5000"], ["5001", "1982"], ("1982", "1982"), IS_SAME),
+        (["x", "y"], ["z", "w"], ("x", "z"), DIFFERS),
+    ],
+)
+def test_of_many_values_those_that_come_nearest_are_told(ours, theirs, told, agreement):
+    sides = [with_values(graph(["a"]), ["p"], [("a", "p", value) for value in values]) for values in (ours, theirs)]
+    owners, facts, found = compare_literals(task_of(*sides), Alignment.empty(), np.array([[0, 0]]))
+    assert (owners.tolist(), found.tolist()) == ([0], [agreement])
+    assert (ours[facts[0, 0]], theirs[facts[0, 1]]) == told
 
 
 def test_explanations_and_the_report_tell_what_agrees_and_what_differs(tmp_path):

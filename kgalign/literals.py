@@ -17,9 +17,11 @@ from kgalign.readers.names import local_name
 from kgalign.relations import best_matches
 from kgalign.text import fold
 
-DATE = re.compile(r"([+-]?\d{4,6})-(\d\d)(?:-(\d\d))?(?:T[\d:.]+)?(?:Z|[+-]\d\d:\d\d)?")
+DATE = re.compile(r"([+-]?\d{4,6})-(\d\d)(?:-(\d\d))?(?:T[\d:.]+| \d\d:[\d:.]+)?(?:Z|[+-]\d\d:\d\d)?")
 YEAR = re.compile(r"([+-]?\d{4,6})(?:Z|[+-]\d\d:\d\d)")  # without a time zone it is a number like others
 NUMBER = re.compile(r"[+-]?(?:\d{1,3}(?:,\d{3})+(?:\.\d*)?|\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?")
+OTHER_DIGIT = re.compile(r"[^\D0-9]")  # of another script
+DECIMAL = re.compile(r"(?<=\d)[.,](?=\d)")
 BEGINNINGS = tuple("+-.0123456789")  # of what may be a date or a number
 ADDRESS = re.compile(r"https?://(?:www\.)?", re.IGNORECASE)
 EXACT_DIGITS = 15  # of an integer that a float holds exactly; longer ones are identifiers
@@ -59,7 +61,8 @@ def value_features(value: str) -> tuple[str, list[str], bool]:
     """
     value = value.strip()[:LONGEST]
     if not value.isascii():
-        value = unicodedata.normalize("NFKC", value)
+        value = unicodedata.normalize("NFKC", value).replace("\N{MINUS SIGN}", "-")
+        value = OTHER_DIGIT.sub(lambda found: str(unicodedata.decimal(found[0])), value)
     if value.startswith(BEGINNINGS):
         if found := YEAR.fullmatch(value):
             return str(int(found[1])), [], True
@@ -71,6 +74,8 @@ def value_features(value: str) -> tuple[str, list[str], bool]:
     if start := ADDRESS.match(value):
         return value[start.end() :].rstrip("/").casefold(), [], False
     words = fold(value).split()
+    if len(DECIMAL.findall(value)) == 1:  # 12.5 km is neither 125 km nor 5.12 km
+        return " ".join(words), [], False
     joined = "".join(words)
     if sum(map(str.isdigit, joined)) > len(joined) / 2:  # a code, however it is spaced: 0-306-40615-2
         return joined.lstrip("0"), [], False

@@ -127,6 +127,10 @@ def test_kinds_of_literal_evidence_can_be_left_out(tmp_path):
         ("978 0 306 40615 7", "9780306406157"),
         ("http://www.example.org/", "https://example.org"),
         ("１２", "12"),
+        ("۱۹۸۲", "1982"),
+        ("\N{MINUS SIGN}5", "-5"),
+        ("1982-06-25 12:30:00", "1982-06-25"),
+        ("12.5 km", "12,5 KM"),
     ],
 )
 def test_values_that_mean_the_same_say_the_same(one, other):
@@ -135,7 +139,18 @@ def test_values_that_mean_the_same_say_the_same(one, other):
 
 @pytest.mark.parametrize(
     ("one", "other"),
-    [("12", "13"), ("1982", "1983"), ("1982-06-25", "1982-06-26"), ("-5", "5"), ("1.5", "15"), ("tt0083658", "tt0083659")],
+    [
+        ("12", "13"),
+        ("1982", "1983"),
+        ("1982-06-25", "1982-06-26"),
+        ("-5", "5"),
+        ("1.5", "15"),
+        ("tt0083658", "tt0083659"),
+        ("12.5 km", "1.25 km"),
+        ("1,5", "15"),
+        ("1,5", "5,1"),
+        ("\N{MINUS SIGN}5", "5"),
+    ],
 )
 def test_values_that_differ_say_something_else(one, other):
     assert value_features(one)[0] != value_features(other)[0]

@@ -174,7 +174,8 @@ def _reliability(
         return reliability(alignment, gold)
     if held_out is None or not len(check):
         return []
-    return reliability(greedy(calibrated(held_out, check)), check)
+    told = np.isfinite(held_out.nobody)  # by the model itself who may have nobody
+    return reliability(greedy(held_out if told else calibrated(held_out, check)), check)
 
 
 def _not_asked(easy: Alignment, task: AlignmentTask) -> Alignment:

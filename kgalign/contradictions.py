@@ -105,7 +105,8 @@ def _contradictions(
     telling     (r, f) features of the values' rows
     """
     single = np.multiply(*(_singleness(values, count) for values in sides))
-    ours, theirs = (values.where((values.points >= 0) & (single[values.points] >= MIN_SINGLE)) for values in sides)
+    single = np.append(single, 0)  # the last one is that of no point, -1
+    ours, theirs = (values.where(single[values.points] >= MIN_SINGLE) for values in sides)
     width = telling[0].shape[1]
     keyed = []
     for values, features in zip((ours, theirs), telling, strict=True):

@@ -130,10 +130,12 @@ def coordinate(
                 evidence = elsewhere + (_mean(here, _doubtful_pairs(scored)) if weighs_doubt else easy)
             if on_round:
                 on_round(turn)
-        if len(check):
+        if len(check) and not np.isfinite(
+            scored.nobody
+        ):  # else the model itself says who may have nobody: all of these have somebody
             fitted = calibrated(scored, check)
             meaning = fitted.temperature, fitted.nobody
-            check = Alignment.empty()
+        check = Alignment.empty()
     order = np.argsort(answer.sources, kind="stable")
     return replace(answer.where(order), record={**answer.record, "rounds": history})
 

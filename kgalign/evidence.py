@@ -62,7 +62,7 @@ def gather_evidence(
     known       other pairs that were evidence, such as easy pairs among entities that nobody asked for
     sources     the queries with a link or a candidate, the least sure MOST_LINKS of them, unless said otherwise
     """
-    from kgalign.literals import compare_literals  # compiled code, which is slow to import
+    from kgalign.literals import compare_literals  # which takes sparse matrices, slow to import
 
     if sources is None:
         sources = _doubtful(alignment, candidates)

@@ -15,12 +15,13 @@ from kgalign.data import Alignment, AlignmentTask, Floats, Ints, KnowledgeGraph
 from kgalign.features import Keyed, combinations, shared_features
 from kgalign.readers.names import local_name
 from kgalign.relations import best_matches
-from kgalign.search import pair_products
 from kgalign.text import fold
 
-DATE = re.compile(r"([+-]?\d{4,6})-(\d\d)(?:-(\d\d))?(?:T[\d:.]+)?(?:Z|[+-]\d\d:\d\d)?")
+DATE = re.compile(r"([+-]?\d{4,6})-(\d\d)(?:-(\d\d))?(?:T[\d:.]+| \d\d:[\d:.]+)?(?:Z|[+-]\d\d:\d\d)?")
 YEAR = re.compile(r"([+-]?\d{4,6})(?:Z|[+-]\d\d:\d\d)")  # without a time zone it is a number like others
 NUMBER = re.compile(r"[+-]?(?:\d{1,3}(?:,\d{3})+(?:\.\d*)?|\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?")
+OTHER_DIGIT = re.compile(r"[^\D0-9]")  # of another script
+DECIMAL = re.compile(r"(?<=\d)[.,](?=\d)")
 BEGINNINGS = tuple("+-.0123456789")  # of what may be a date or a number
 ADDRESS = re.compile(r"https?://(?:www\.)?", re.IGNORECASE)
 EXACT_DIGITS = 15  # of an integer that a float holds exactly; longer ones are identifiers
@@ -35,7 +36,6 @@ SHORTEST_ALONE = 8  # characters of what tells anything without its property: a 
 MOST_ALONE = 10  # facts of either side that have a value which tells something whatever its property
 SAME_NAME = 1.0  # facts that two properties are ahead by for having the same name
 MIN_PROPERTY_MATCH = 0.05
-MOST_COMPARED = 4  # values of a property of either side
 DIFFERS, IS_NEAR, IS_SAME = 0, 1, 2
 
 
@@ -61,7 +61,8 @@ def value_features(value: str) -> tuple[str, list[str], bool]:
     """
     value = value.strip()[:LONGEST]
     if not value.isascii():
-        value = unicodedata.normalize("NFKC", value)
+        value = unicodedata.normalize("NFKC", value).replace("\N{MINUS SIGN}", "-")
+        value = OTHER_DIGIT.sub(lambda found: str(unicodedata.decimal(found[0])), value)
     if value.startswith(BEGINNINGS):
         if found := YEAR.fullmatch(value):
             return str(int(found[1])), [], True
@@ -73,6 +74,8 @@ def value_features(value: str) -> tuple[str, list[str], bool]:
     if start := ADDRESS.match(value):
         return value[start.end() :].rstrip("/").casefold(), [], False
     words = fold(value).split()
+    if len(DECIMAL.findall(value)) == 1:  # 12.5 km is neither 125 km nor 5.12 km
+        return " ".join(words), [], False
     joined = "".join(words)
     if sum(map(str.isdigit, joined)) > len(joined) / 2:  # a code, however it is spaced: 0-306-40615-2
         return joined.lstrip("0"), [], False
@@ -129,30 +132,42 @@ def _counts_alone(said: str) -> float:
 def _read_side(graph: KnowledgeGraph, vocabulary: dict[str, int]) -> tuple[Ints, Ints, Ints, Ints, Floats]:
     """Facts that say something and whether they are scalar; then fact, feature and strength of each feature.
 
-    An empty value says nothing, and one that is the entity's own name nothing new.
+    An empty value says nothing, one that is the entity's own name nothing new, and one that says the same of the same property again, in
+    another language or by another file for instance, is no second value.
     """
     values, owners = graph.attributes.values, np.asarray(graph.attributes.facts)[:, 0].tolist()
-    parsed: dict[str, tuple[list[int], bool, str]] = {}
+    parsed: dict[str, tuple[list[int], bool]] = {}
     facts, scalars, counts, features, strengths = [], [], [], [], []
     for number, (value, entity) in enumerate(zip(values, owners, strict=True)):
         if value not in parsed:
             exact, near, scalar = value_features(value)
             names = [exact, *near] if exact else []
-            parsed[value] = [vocabulary.setdefault(name, len(vocabulary)) for name in names], scalar, exact
-        found, scalar, exact = parsed[value]
+            parsed[value] = [vocabulary.setdefault(name, len(vocabulary)) for name in names], scalar
+        found, scalar = parsed[value]
         if found and (scalar or value != graph.names[entity]):
             facts.append(number)
             scalars.append(scalar)
             counts.append(len(found))
             features.extend(found)
             strengths.extend([1.0] + [NEAR] * (len(found) - 1))
+    positions, often, said = np.array(facts, np.int64), np.array(counts, np.int64), np.array(features, np.int64)
+    new = _are_new(*np.asarray(graph.attributes.facts)[positions].T, said[np.cumsum(often) - often])
+    kept = np.repeat(new, often)
     return (
-        np.array(facts, np.int64),
-        np.array(scalars, bool),
-        np.repeat(np.arange(len(facts)), np.array(counts, np.int64)),
-        np.array(features, np.int64),
-        np.array(strengths, np.float32),
+        positions[new],
+        np.array(scalars, bool)[new],
+        np.repeat(np.arange(int(new.sum())), often[new]),
+        said[kept],
+        np.array(strengths, np.float32)[kept],
     )
+
+
+def _are_new(*columns: Ints) -> Ints:
+    """(n,) whether no row before is the same in all columns."""
+    order = np.lexsort(columns)  # stable, so that the first of equals comes first
+    new = np.ones(len(order), bool)
+    new[order[1:]] = np.any([np.diff(column[order]) != 0 for column in columns], axis=0)
+    return new
 
 
 def match_properties(task: AlignmentTask, known: Alignment) -> sparse.csr_array:
@@ -224,7 +239,7 @@ def compare_literals(task: AlignmentTask, known: Alignment, pairs: Ints) -> tupl
     """The literals that speak for and against pairs, on properties that match by what is known.
 
     Comes back as (m,) position of the pair, ascending; (m, 2) positions in the attributes of either side; (m,) DIFFERS, IS_NEAR or
-    IS_SAME. Of several values of a property the one that comes nearest is told.
+    IS_SAME. Of several values of a property those that come nearest are told.
     """
     source, target = read_literals(task.source, task.target)
     matches = match_properties(task, known)
@@ -232,20 +247,30 @@ def compare_literals(task: AlignmentTask, known: Alignment, pairs: Ints) -> tupl
     owners, ours = _facts_of(source, pairs[:, 0], len(task.source.entities))
     other_owners, theirs = _facts_of(target, pairs[:, 1], len(task.target.entities))
     there = best[source.properties[ours]] >= 0
-    owners, ours = owners[there], ours[there]
-    keys = owners * count + best[source.properties[ours]]
-    other_keys = other_owners * count + target.properties[theirs]
-    order = np.argsort(other_keys, kind="stable")
-    begins = np.searchsorted(other_keys[order], keys)
-    counts = np.minimum(np.searchsorted(other_keys[order], keys, "right") - begins, MOST_COMPARED)
-    left = np.repeat(np.arange(len(ours)), counts)
-    right = order[np.repeat(begins - np.cumsum(counts) + counts, counts) + np.arange(len(left))]
-    common = pair_products(source.features, target.features, ours[left], theirs[right])
-    agreement = np.where(common >= 1, IS_SAME, np.where(common > 0, IS_NEAR, DIFFERS))
-    nearest = np.lexsort((-agreement, keys[left]))
-    nearest = nearest[np.unique(keys[left][nearest], return_index=True)[1]]
-    facts = np.column_stack([source.facts[ours[left[nearest]]], target.facts[theirs[right[nearest]]]])
-    return owners[left[nearest]], facts, agreement[nearest]
+    ours, places = ours[there], (owners * count + best[source.properties[ours]])[there]  # a place: a pair and a property
+    other_places = other_owners * count + target.properties[theirs]
+    both, left, right = np.intersect1d(places, other_places, return_indices=True)  # the first values, unless others come nearer
+    agreement = np.full(len(both), DIFFERS)
+    features, at, strengths = _strongest(source, ours, places, both)
+    other_features, other_at, other_strengths = _strongest(target, theirs, other_places, both)
+    common, one, other = np.intersect1d(features, other_features, assume_unique=True, return_indices=True)
+    products = strengths[one] * other_strengths[other]
+    order = np.argsort(products, kind="stable")  # of several, the last one stays
+    met = common[order] // max(1, source.features.shape[1])
+    left[met], right[met] = at[one[order]], other_at[other[order]]
+    agreement[met] = np.where(products[order] == 1, IS_SAME, IS_NEAR)
+    return both // count, np.column_stack([source.facts[ours[left]], target.facts[theirs[right]]]), agreement
+
+
+def _strongest(side: Literals, facts: Ints, places: Ints, chosen: Ints) -> tuple[Ints, Ints, Floats]:
+    """Each feature at a chosen place once, as number of the place * features + feature; position of the fact that has it most, and how far."""
+    kept = np.flatnonzero(np.isin(places, chosen))
+    of_facts = side.features[facts[kept]]
+    rows = np.repeat(np.arange(len(kept)), np.diff(of_facts.indptr))
+    keys = np.searchsorted(chosen, places[kept])[rows] * side.features.shape[1] + of_facts.indices
+    order = np.lexsort((-of_facts.data, keys))
+    found, first = np.unique(keys[order], return_index=True)
+    return found, kept[rows[order[first]]], of_facts.data[order[first]]
 
 
 def _facts_of(side: Literals, entities: Ints, size: int) -> tuple[Ints, Ints]:

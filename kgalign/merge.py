@@ -15,7 +15,6 @@ from kgalign.errors import DataError, OptionError
 from kgalign.files import read_rows
 from kgalign.readers.names import LABEL_PROPERTIES, as_name, local_name, normal_iri
 from kgalign.relations import RelationMatch, both_ways
-from kgalign.text import fold
 from kgalign.writers.rdf import LABEL, literal
 from kgalign.writers.sameas import SAME_AS, iri
 from kgalign.writers.tsv import one_field
@@ -73,7 +72,7 @@ def find_conflicts(task: AlignmentTask, links: Alignment, relations: Sequence[Re
     """What the two graphs say differently of the same entity: values and ends of properties and relations that have one only as a rule.
 
     Properties are the same if they are called the same or if their values mostly agree, relations if they are called the same or match.
-    Numbers are compared as numbers, text only within one language; names may differ.
+    Values are the same if they say the same, see value_features; text is compared only within one language; names may differ.
     """
     return [*_value_conflicts(task, links), *_fact_conflicts(task, links, relations)]
 
@@ -144,13 +143,15 @@ def _single_values(graph: KnowledgeGraph, ids: Ints, numbers: dict[str, int], la
 
     Only of properties that nearly always have one; names may differ. `numbers` and `languages` take up what they do not hold yet.
     """
+    from kgalign.literals import value_features  # which takes sparse matrices, slow to import
+
     literals = graph.attributes
     link_of = np.full(len(graph.entities), -1, np.int64)
     link_of[ids] = np.arange(len(ids))
     named = set(graph.labels.facts[:, 1].tolist())
     telling = [name.strip("<>") not in LABEL_PROPERTIES and number not in named for number, name in enumerate(literals.properties)]
     rows = np.flatnonzero((link_of[literals.facts[:, 0]] >= 0) & np.array(telling, bool)[literals.facts[:, 1]])
-    values = [numbers.setdefault(_comparable(literals.values[row]), len(numbers)) for row in rows.tolist()]
+    values = [numbers.setdefault(value_features(literals.values[row])[0], len(numbers)) for row in rows.tolist()]
     kinds = (literals.kinds[row] for row in rows.tolist())
     spoken = [languages.setdefault(kind if kind.startswith("@") else "", len(languages)) for kind in kinds]
     places = np.array(spoken, np.int64) * len(ids) + link_of[literals.facts[rows, 0]]
@@ -190,14 +191,6 @@ def _count_common(left: Ints, right: Ints, width: int) -> tuple[Ints, Ints]:
     common = scipy.sparse.coo_array(one @ other.T)
     order = np.argsort(keys := common.row.astype(np.int64) * width + common.col)
     return keys[order], common.data[order]
-
-
-def _comparable(value: str) -> str:
-    """The value in a form in which 59, 59.0 and 5.9e1 are the same, and so are Rome and ROME."""
-    try:
-        return repr(float(value))
-    except ValueError:
-        return fold(value)
 
 
 def _fact_conflicts(task: AlignmentTask, links: Alignment, relations: Sequence[RelationMatch]) -> Iterator[Conflict]:

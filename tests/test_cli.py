@@ -79,6 +79,16 @@ def test_info_says_what_was_read(tmp_path):
     assert json.loads(kgalign("info", "left.tsv", "--json", cwd=tmp_path).stdout)["graph"]["triples"] == 2
 
 
+def test_brackets_are_printed_as_they_are(tmp_path):
+    (tmp_path / "left[a].tsv").write_text("Rome [/b]\tin\tItaly [it]\n")
+    done = kgalign("info", "left[a].tsv", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "Rome [/b]; Italy [it]" in done.stdout
+    done = kgalign("align", "left[a].tsv", "left[a].tsv", "-o", "run[/1]", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "reading left[a].tsv and left[a].tsv" in done.stderr
+
+
 def test_nothing_found_is_exit_one_with_a_hint(tmp_path):
     (tmp_path / "left.tsv").write_text("猫\t是\t动物\n")
     (tmp_path / "right.tsv").write_text("cat\tis\tanimal\n")

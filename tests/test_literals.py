@@ -13,7 +13,7 @@ from kgalign import Alignment, align, read, write_run
 from kgalign.contradictions import contradicting_relations, contradicting_values
 from kgalign.data import Attributes
 from kgalign.explain import read_explanations
-from kgalign.literals import match_properties, read_literals, value_features
+from kgalign.literals import DIFFERS, IS_NEAR, IS_SAME, compare_literals, match_properties, read_literals, value_features
 from kgalign.models.fast import graph_evidence
 from kgalign.relations import match_relations
 
@@ -127,6 +127,10 @@ def test_kinds_of_literal_evidence_can_be_left_out(tmp_path):
         ("978 0 306 40615 7", "9780306406157"),
         ("http://www.example.org/", "https://example.org"),
         ("１２", "12"),
+        ("۱۹۸۲", "1982"),
+        ("\N{MINUS SIGN}5", "-5"),
+        ("1982-06-25 12:30:00", "1982-06-25"),
+        ("12.5 km", "12,5 KM"),
     ],
 )
 def test_values_that_mean_the_same_say_the_same(one, other):
@@ -135,7 +139,18 @@ def test_values_that_mean_the_same_say_the_same(one, other):
 
 @pytest.mark.parametrize(
     ("one", "other"),
-    [("12", "13"), ("1982", "1983"), ("1982-06-25", "1982-06-26"), ("-5", "5"), ("1.5", "15"), ("tt0083658", "tt0083659")],
+    [
+        ("12", "13"),
+        ("1982", "1983"),
+        ("1982-06-25", "1982-06-26"),
+        ("-5", "5"),
+        ("1.5", "15"),
+        ("tt0083658", "tt0083659"),
+        ("12.5 km", "1.25 km"),
+        ("1,5", "15"),
+        ("1,5", "5,1"),
+        ("\N{MINUS SIGN}5", "5"),
+    ],
 )
 def test_values_that_differ_say_something_else(one, other):
     assert value_features(one)[0] != value_features(other)[0]
@@ -229,6 +244,21 @@ def test_what_is_missing_contradicts_nothing_and_what_differs_does():
     assert different > 0.7
 
 
+def test_what_is_said_twice_is_one_value():
+    names = [f"e{number}" for number in range(10)]
+    facts = [(name, "year", str(1950 + number)) for number, name in enumerate(names)]
+    again = [(name, "year", f"{value}.0") for name, _, value in facts]
+    known = Alignment(np.repeat(np.arange(8), 2).reshape(-1, 2))
+    once, twice = (task_of(*[with_values(graph(names), ["year"], said)] * 2) for said in (facts, facts + again + facts))
+    matches = [match_properties(task, known) for task in (once, twice)]
+    assert matches[0].toarray() == matches[1].toarray()
+    amounts = [
+        contradicting_values(task, known, each).amounts(np.array([8]), np.array([9]))
+        for task, each in zip((once, twice), matches, strict=True)
+    ]
+    assert amounts[0] == amounts[1] > 0.7
+
+
 def test_a_property_on_which_known_pairs_differ_contradicts_nothing():
     names = [f"e{number}" for number in range(10)]
     sides = [
@@ -273,12 +303,37 @@ def test_a_pair_is_no_evidence_for_or_against_itself(thought_to_be):
     assert another > 0.5
 
 
+@pytest.mark.parametrize("source_is_bare", [True, False])
+def test_a_graph_without_relations_contradicts_nothing(source_is_bare):
+    full = directed(10)
+    sides = [graph(full.names), full] if source_is_bare else [full, graph(full.names)]
+    known = Alignment(np.repeat(np.arange(8), 2).reshape(-1, 2))
+    assert contradictions(task_of(*sides), known, known).amounts(np.array([8, 9]), np.array([8, 8])).tolist() == [0, 0]
+
+
 def test_graphs_whose_literals_have_nothing_in_common_align_all_the_same():
     names = ["Rome", "Paris", "Vienna"]
     sides = [with_values(graph(names), ["note"], [(name, "note", f"{side} {name}") for name in names]) for side in ("seen", "read")]
     assert align(task_of(*sides)).alignment.pairs.tolist() == [[0, 0], [1, 1], [2, 2]]
     only_one = task_of(sides[0], graph(names))
     assert align(only_one).alignment.pairs.tolist() == [[0, 0], [1, 1], [2, 2]]
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "told", "agreement"),
+    [
+        (["x9"], [f"x{number}" for number in range(10)], ("x9", "x9"), IS_SAME),
+        ([f"y{number}" for number in range(9)] + ["x0"], ["x0", "z"], ("x0", "x0"), IS_SAME),
+        (["1982"], ["1950", "1960", "1970", "1982-06-25", "1990"], ("1982", "1982-06-25"), IS_NEAR),
+        (["1982", "5000"], ["5001", "1982"], ("1982", "1982"), IS_SAME),
+        (["x", "y"], ["z", "w"], ("x", "z"), DIFFERS),
+    ],
+)
+def test_of_many_values_those_that_come_nearest_are_told(ours, theirs, told, agreement):
+    sides = [with_values(graph(["a"]), ["p"], [("a", "p", value) for value in values]) for values in (ours, theirs)]
+    owners, facts, found = compare_literals(task_of(*sides), Alignment.empty(), np.array([[0, 0]]))
+    assert (owners.tolist(), found.tolist()) == ([0], [agreement])
+    assert (ours[facts[0, 0]], theirs[facts[0, 1]]) == told
 
 
 def test_explanations_and_the_report_tell_what_agrees_and_what_differs(tmp_path):

@@ -84,6 +84,12 @@ def test_a_value_said_twice_is_one_value_and_languages_are_not_compared():
     assert conflicts_of(left, right) == {("motto", "Paix", "Guerre")}
 
 
+def test_long_numbers_differ_in_their_last_digit_and_spellings_do_not():
+    said = [("100064123456789012", "100064123456789013"), ("1,234", "1234.0"), ("2020-01-01", "2020-01-01T00:00:00Z")]
+    left, right = ([(i, "motto", pair[side], "") for i, pair in enumerate(said)] for side in (0, 1))
+    assert conflicts_of(left, right) == {("motto", *said[0])}
+
+
 def test_relations_turned_round_contradict_each_other_too():
     names = [f"city {i}" for i in range(6)] + [f"land {i}" for i in range(6)]
     left = [(f"land {i}", "capital", f"city {i}") for i in range(6)]

@@ -9,7 +9,7 @@ import pytest
 from browser import Page, find_chromium
 from conftest import candidates_of, graph, task_of
 
-from kgalign import Alignment, Run, align, demo, write_run
+from kgalign import Alignment, Attributes, Run, align, demo, write_run
 from kgalign.evaluate import reliability
 from kgalign.evidence import gather_evidence
 from kgalign.report import render
@@ -133,6 +133,18 @@ def test_a_large_run_draws_and_keeps_the_least_sure(monkeypatch):
     text = html(small_run())
     assert [data_of(text)["source"]["names"][i] for i in data_of(text)["links"]["source"]] == ["Italy"]
     assert "1 more are in alignment.tsv" in text
+
+
+def test_literals_of_a_large_run_are_those_of_the_links_that_are_drawn(monkeypatch):
+    run = small_run()
+    literals = Attributes(["people"], np.array([[0, 0], [1, 0]]), ["12", "34"])
+    sides = (replace(side, attributes=literals) for side in (run.task.source, run.task.target))
+    run = replace(run, task=task_of(*sides))
+    told = ("12", "34", "12", "34")  # two links, two runners-up
+    assert data_of(html(run))["values"]["source"] == list(told)
+    monkeypatch.setattr("kgalign.report.tables.MOST_DRAWN", 1)
+    values = data_of(html(run))["values"]
+    assert (values["starts"], values["source"], values["target"]) == ([0, 0, 1, 1, 2], ["34", "34"], ["34", "12"])
 
 
 def test_it_opens_without_complaints(page, folder):

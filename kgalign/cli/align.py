@@ -216,17 +216,17 @@ def _show_reading(side: str, graph: KnowledgeGraph) -> None:
     seen = graph.record
     if "names from" in seen:
         share = f", {seen['subjects with a label']:.0%} of the subjects named" if seen["subjects with a label"] else ""
-        console.print(f"{side}: names from {seen['names from']}; language {seen['language taken']}{share}", markup=False)
+        console.print(f"{side}: names from {seen['names from']}; language {seen['language taken']}{share}")
     if seen.get("classes not asked"):
         console.print(f"{side}: classes and properties that are not asked: {seen['classes not asked']:,}; --classes asks them too")
     if seen.get("broken"):
-        console.print(f"{side}: left out what is broken, {seen['broken']:,} times; --strict refuses it. The first:", markup=False)
+        console.print(f"{side}: left out what is broken, {seen['broken']:,} times; --strict refuses it. The first:")
         for problem in seen["first broken"]:
-            console.print(f"  {problem}", markup=False)
+            console.print(f"  {problem}")
     if seen.get("mended"):
-        console.print(f"{side}: statements that break the rules but could be read: {seen['mended']:,}. The first:", markup=False)
+        console.print(f"{side}: statements that break the rules but could be read: {seen['mended']:,}. The first:")
         for problem in seen["first mended"]:
-            console.print(f"  {problem}", markup=False)
+            console.print(f"  {problem}")
 
 
 def _show_round(turn: Round) -> None:
@@ -258,7 +258,7 @@ def _finish(run: Run, output: Path, as_json: bool) -> None:
     if "model" in run.options and is_little(run.task, run.alignment):
         console.print(f"{'few' if len(run.alignment) else 'no'} links found; what each stage had to work with:")
         for line in explain_little(run.task, run.alignment):
-            console.print(f"  {line}", markup=False)
+            console.print(f"  {line}")
     if not len(run.alignment):
         raise typer.Exit(1)
 

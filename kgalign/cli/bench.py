@@ -96,7 +96,7 @@ def bench(
     shown = Table(*header, title=f"{table}: hits@1 in percent{beside}")
     for row in rows:
         shown.add_row(*row)
-    Console(highlight=False).print(shown)
+    Console(highlight=False, markup=False).print(shown)
 
 
 def _models_that_are_there() -> tuple[str, ...]:

@@ -41,7 +41,7 @@ def demo(
         with working(label):
             runs[label] = align(task, gold, model=model, decoder=decoder, easy_to_hard=easy_to_hard)
     figures = {label: run.metrics or {} for label, run in runs.items()}
-    _show_table(figures, task.protocol, console if as_json else Console(highlight=False))
+    _show_table(figures, task.protocol, console if as_json else Console(highlight=False, markup=False))
     folder = write_run(runs["both"], output)
     if as_json:
         print_json({label: run.report() for label, run in runs.items()})

@@ -47,7 +47,7 @@ def info(
     table = Table("", *seen)
     for key in dict.fromkeys(key for side in seen.values() for key in side):
         table.add_row(key, *(plain_text(side.get(key, "")) for side in seen.values()))
-    out = Console(highlight=False)
+    out = Console(highlight=False, markup=False)
     out.print(table)
     if "graph" not in seen:
         out.print(", ".join(f"{count} {what}" for what, count in links.items()))

@@ -30,7 +30,7 @@ def merge(
     console.print(f"{len(links):,} links join {size(task.source)} and {size(task.target)}; {len(conflicts):,} conflicts")
     if dry_run:
         for each in conflicts[:20]:
-            console.print(f"{each.kind}: {each.entity} {each.property}: {each.source} or {each.target}", markup=False)
+            console.print(f"{each.kind}: {each.entity} {each.property}: {each.source} or {each.target}")
         if len(conflicts) > 20:
             console.print(f"and {len(conflicts) - 20:,} more; without --dry-run all of them are written to a table")
         return

@@ -15,7 +15,7 @@ from rich.table import Table
 from kgalign.data import KnowledgeGraph
 
 INTERRUPTED = 130
-console = Console(stderr=True, highlight=False, soft_wrap=True)
+console = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
 
 
 @contextmanager
@@ -55,7 +55,7 @@ def show_figures(figures: Mapping[str, Any]) -> None:
     table = Table("figure", "value")
     for name, value in figures.items():
         table.add_row(name.replace("_", " "), plain_text(value))
-    Console(highlight=False).print(table)
+    Console(highlight=False, markup=False).print(table)
 
 
 def plain_text(value: Any) -> str:

@@ -19,6 +19,7 @@ from kgalign.errors import OptionError, check_at_least
 from kgalign.features import capped, combinations
 from kgalign.literals import literal_features, match_properties, read_literals
 from kgalign.models import Systems
+from kgalign.models.doubt import BY_DEFAULT, Doubt, fit_doubt, with_prior
 from kgalign.models.names import name_vectors
 from kgalign.relations import adjacency, both_ways, match_relations
 from kgalign.search import Vectors, find_candidates, pack, pair_products, unique_pairs
@@ -44,10 +45,7 @@ FINDING_KINDS = ("relations", "neighbours", "two hops", "values")  # of which so
 GRAPH_KINDS = (*FINDING_KINDS, "roles", "other relations", "other values")
 # Around seeds more is known, and rightly, than around others: what differs is less telling there than seeds make it look.
 BELIEVED_OF_SEEDS = {"other relations": 0.5}
-DEFAULT_NOBODY = 5.0  # the score of "none of these"; a name that is the same scores 12
-DEFAULT_SHARPNESS = 1.5  # how fast doubt fades above it
 MIN_SEEDS = 100  # fewer do not teach weights
-FEW_SEEDS = 180  # told; of more, coordinate holds some out, which tell what shares mean as probabilities
 MIN_RELATION_MATCH = 0.05
 MOST_TWO_HOPS = 64  # features for each entity, on average
 
@@ -118,7 +116,7 @@ class Fast:
             **by_graph,
             **evidence_against(task, known, left_out),
         }
-        weights = self._learn_weights(task, evidence, by_graph)
+        weights, doubt = self._learn_weights(task, evidence, by_graph)
         rows, targets = self._pairs(task, by_graph, training=False)
         scores = np.zeros(len(rows), np.float32)
         for kind, what in evidence.items():
@@ -126,23 +124,27 @@ class Fast:
         packed = pack(rows, targets, scores, len(task.queries), 4 * self.k)
         candidates = Candidates(task.queries, packed.targets, packed.scores)
         shares = balance(candidates, self.iterations)
-        if task.protocol == "open" and len(task.seeds) < FEW_SEEDS:
-            return _doubted(candidates, shares)
-        return _rescored(candidates, shares)
+        return _rescored(candidates, shares) if task.protocol == "closed" else _doubted(candidates, shares, doubt)
 
-    def _learn_weights(self, task: AlignmentTask, evidence: AnyEvidence, by_graph: Evidence) -> dict[str, float]:
-        """The weights under which the seeds are most probable among their own candidates."""
+    def _learn_weights(
+        self, task: AlignmentTask, evidence: AnyEvidence, by_graph: Evidence
+    ) -> tuple[dict[str, float], Doubt | None]:
+        """The weights under which the seeds are most probable among their own candidates, and how their scores tell right from wrong."""
         weights = np.array([DEFAULT_WEIGHTS[kind] for kind in evidence])
-        if len(task.seeds) >= MIN_SEEDS:
-            links = _training_links(task, self.training_links, self.seed)
-            rows, targets = self._pairs(task, by_graph, training=True)
-            wrong = targets != links.targets[rows]
-            rows = np.concatenate([np.arange(len(links)), rows[wrong]])
-            targets = np.concatenate([links.targets, targets[wrong]])
-            cosines = np.column_stack([_compared(what, links.sources[rows], targets) for what in evidence.values()])
-            weights = _fit_choice(rows, cosines, len(links), weights)
-            weights *= [BELIEVED_OF_SEEDS.get(kind, 1.0) for kind in evidence]
-        return dict(zip(evidence, weights.tolist(), strict=True))
+        if len(task.seeds) < MIN_SEEDS:
+            return dict(zip(evidence, weights.tolist(), strict=True)), None
+        links = _training_links(task, self.training_links, self.seed)
+        rows, targets = self._pairs(task, by_graph, training=True)
+        wrong = targets != links.targets[rows]
+        rows = np.concatenate([np.arange(len(links)), rows[wrong]])
+        targets = np.concatenate([links.targets, targets[wrong]])
+        cosines = np.column_stack([_compared(what, links.sources[rows], targets) for what in evidence.values()])
+        weights = _fit_choice(rows, cosines, len(links), weights)
+        weights *= [BELIEVED_OF_SEEDS.get(kind, 1.0) for kind in evidence]
+        right, others = np.split(cosines @ weights, [len(links)])
+        best_wrong = np.full(len(links), -np.inf)
+        np.maximum.at(best_wrong, rows[len(links) :], others)
+        return dict(zip(evidence, weights.tolist(), strict=True)), fit_doubt(right, best_wrong[np.isfinite(best_wrong)])
 
     def _pairs(self, task: AlignmentTask, by_graph: Evidence, *, training: bool) -> tuple[Ints, Ints]:
         """Position of the query and target of each candidate pair: those that names suggest and those that the graph does."""
@@ -346,13 +348,14 @@ def _rescored(candidates: Candidates, shares: Floats) -> Candidates:
     return Candidates(candidates.queries, targets, scores)
 
 
-def _doubted(candidates: Candidates, shares: Floats) -> Candidates:
-    """The same for those who may have no counterpart, where there are too few seeds to learn how sure to be.
+def _doubted(candidates: Candidates, shares: Floats, doubt: Doubt | None) -> Candidates:
+    """The same for those who may have no counterpart.
 
     Winning against others is not enough: a share counts by how far the evidence for the pair outweighs that for "none of these".
     """
     shares = shares / np.maximum(shares.sum(axis=1, keepdims=True), 1e-30)
-    shares /= 1 + np.exp(DEFAULT_SHARPNESS * (DEFAULT_NOBODY - candidates.scores))
+    doubt = BY_DEFAULT if doubt is None else with_prior(doubt, candidates, shares)
+    shares /= 1 + np.exp(-doubt.log_odds(candidates.scores))
     odds = shares / np.maximum(1 - shares.sum(axis=1, keepdims=True), 1e-9)
     return replace(_rescored(candidates, odds), nobody=0.0)
 

@@ -24,7 +24,8 @@ def link_tables(task: AlignmentTask, evidence: Evidence, gold: Alignment | None 
     near        source, target (-1: none), p, flags (1: a seed, 2: the runner-up lacks it), relations of either side
     values      starts (where those of each pair begin), property, and what source and target have, and how far it agrees: all as text
     """
-    kept = _drawn(evidence)
+    drawn = _drawn(evidence)
+    kept = np.repeat(drawn, np.diff(evidence.starts))
     owners = np.repeat(np.arange(len(evidence.pairs)), np.diff(evidence.starts))[kept]
     neighbours = evidence.neighbours[kept]
     source, source_numbers = _entities(task.source, evidence.sources, evidence.holders, neighbours[:, 0])
@@ -60,26 +61,28 @@ def link_tables(task: AlignmentTask, evidence: Evidence, gold: Alignment | None 
         },
     }
     if len(evidence.values):
-        tables["values"] = _values(task, evidence)
+        tables["values"] = _values(task, evidence, drawn)
     if gold is not None:
         tables["links"]["right"] = _right(evidence, gold)
     return tables
 
 
-def _values(task: AlignmentTask, evidence: Evidence) -> dict[str, Any]:
+def _values(task: AlignmentTask, evidence: Evidence, drawn: Ints) -> dict[str, Any]:
     ours, theirs = task.source.attributes, task.target.attributes
-    rows = evidence.values.tolist()
+    counts = np.diff(evidence.value_starts)
+    kept = np.repeat(drawn, counts)
+    rows = evidence.values[kept].tolist()
     return {
-        "starts": evidence.value_starts.tolist(),
+        "starts": np.cumsum([0, *np.where(drawn, counts, 0)]).tolist(),
         "property": [local_name(theirs.properties[theirs.facts[fact, 1]]) for _, fact in rows],
         "source": [ours.values[fact][:LONGEST_VALUE] for fact, _ in rows],
         "target": [theirs.values[fact][:LONGEST_VALUE] for _, fact in rows],
-        "agreement": [AGREEMENT[number] for number in evidence.agreement.tolist()],
+        "agreement": [AGREEMENT[number] for number in evidence.agreement[kept].tolist()],
     }
 
 
 def _drawn(evidence: Evidence) -> Ints:
-    """(m,) which neighbours are drawn: all of them, or those of the least sure links."""
+    """(p,) the pairs whose neighbours are drawn and whose literals are told: all of them, or those of the least sure links."""
     wanted = np.ones(len(evidence.pairs), bool)
     if len(evidence.sources) > MOST_DRAWN:
         sure = np.where(evidence.links >= 0, np.append(evidence.probabilities, 0.0)[evidence.links], 0.0)
@@ -87,7 +90,7 @@ def _drawn(evidence: Evidence) -> Ints:
         wanted[:] = False
         for pairs in (evidence.links[chosen], evidence.runners_up[chosen]):
             wanted[pairs[pairs >= 0]] = True
-    return np.repeat(wanted, np.diff(evidence.starts))
+    return wanted
 
 
 def _entities(graph: KnowledgeGraph, *ids: Ints) -> tuple[dict[str, Any], Ints]:

@@ -11,6 +11,8 @@ import time
 from multiprocessing.connection import Connection
 from typing import Any
 
+import numpy as np
+
 from benchmarks.generated import generate
 from benchmarks.results import add
 from kgalign import demo
@@ -18,6 +20,7 @@ from kgalign.align import align, peak_mb
 
 SIZES = (10_000, 100_000, 1_000_000)
 METRICS = ("hits@1", "f1", "candidate_recall")
+SURE = 0.9
 
 
 def main() -> None:
@@ -71,6 +74,7 @@ def _work(size: int, seed: int, sender: Connection) -> None:
     run = align(task, gold, seed=seed, max_rounds=1, on_round=lambda turn: print(f"{label(size)}: {turn.summary()}", flush=True))
     seconds = time.perf_counter() - began
     found = run.metrics or {}
+    right, scores = np.isin(run.alignment.keys, gold.keys), run.alignment.scores
     stages |= run.seconds
     rounds = [summary["seconds"] for summary in run.alignment.record["rounds"]]
     facts = {"entities": [len(graph.entities) for graph in (task.source, task.target)]}
@@ -79,6 +83,12 @@ def _work(size: int, seed: int, sender: Connection) -> None:
         "finished": True,
         "gold": len(gold),
         **{name: found[name] for name in METRICS},
+        # Here it is known of everybody whether there is a counterpart: a link that touches no gold link is wrong.
+        "links": len(scores),
+        "links_right": float(right.mean()),
+        "links_probability": float(scores.mean()),
+        "sure_links": int((scores > SURE).sum()),
+        "sure_links_right": float(right[scores > SURE].mean()),
         **{f"seconds_{stage}": round(value, 3) for stage, value in stages.items()},
         "seconds_rounds": rounds,
         "peak_mb": peak_mb(),

@@ -89,9 +89,9 @@ def align(
     load, save  a folder with a trained model to use again, and one to keep the trained model in; for models that train
     """
     given = {"seed": seed, **(options or {})}
-    # Closed: everybody has a counterpart, so nobody is left alone. Open: better alone than wrong.
+    # Closed: everybody has a counterpart, so nobody is left alone. Open: what is hardly probable is no link.
     if "unmatched" in decoder_options(decoder):
-        given = {**({"fill": True} if task.protocol == "closed" else {"unmatched": 0.3}), **given}
+        given = {**({"fill": True} if task.protocol == "closed" else {"unmatched": 0.1}), **given}
     model_given, decoder_given = sort_options(model, decoder, given)
     unfitted, decode = make_model(model, **model_given), make_decoder(decoder, **decoder_given)
     last: list[Round] = []

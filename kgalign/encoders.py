@@ -60,7 +60,7 @@ def check_encoder(folder: str | Path) -> str:
 
 
 def _encode(encoder: Any, names: Sequence[str]) -> Floats:
-    """(n, d) each different name once, in the encoder's own batches; zero for names without a letter."""
+    """(n, d) each different name once, in the encoder's own batches; zero for blank names."""
     different, positions = np.unique(np.array(names, object), return_inverse=True)
     vectors = np.asarray(encoder.encode([str(name) for name in different], show_progress_bar=False), np.float32)
     vectors[[not name.strip() for name in different]] = 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +22,7 @@ from kgalign.writers.tsv import one_field
 
 LINKS = "<urn:kgalign:links>"
 ENDINGS = (".nt", ".nq")
+PROBABILITY = re.compile(r"0(?:\.\d*)?|1(?:\.0*)?")
 FUNCTIONAL = 0.95  # of the subjects have one object: another one is then a contradiction
 SAME_RELATION = 0.5
 Quad = tuple[str, str, str, str]  # subject, predicate, object, and the graph that says so
@@ -234,6 +236,10 @@ def read_links(path: Path, task: AlignmentTask) -> Alignment:
         if source not in ids[0] or target not in ids[1]:
             raise DataError(
                 f"{path}:{number}: the graphs have no entities {source!r} and {target!r}; are they the ones of this run?"
+            )
+        if not PROBABILITY.fullmatch(score):
+            raise DataError(
+                f"{path}:{number}: expected a probability from 0 to 1 in the fifth column, found {score!r}; put it right"
             )
         pairs.append((ids[0][source], ids[1][target]))
         scores.append(float(score))

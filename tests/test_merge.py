@@ -1,9 +1,11 @@
 import numpy as np
+import pytest
 from conftest import graph, task_of
 from test_cli import kgalign
 
 from kgalign import Alignment, Attributes, KnowledgeGraph, read, write_graph
-from kgalign.merge import find_conflicts, merged, single_links, write_merged
+from kgalign.errors import DataError
+from kgalign.merge import find_conflicts, merged, read_links, single_links, write_merged
 from kgalign.relations import RelationMatch
 
 NO_TRIPLES = np.empty((0, 3), np.int64)
@@ -161,3 +163,11 @@ def test_of_many_conflicts_the_rest_are_counted(tmp_path):
     done = kgalign("merge", "run", "-o", "all.nt", "--dry-run", cwd=tmp_path)
     assert done.stderr.count("value: city") == 20
     assert "and 5 more; without --dry-run all of them are written to a table" in done.stderr
+
+
+def test_a_probability_that_is_none_is_refused_with_its_line(tmp_path):
+    task = task_of(*(KnowledgeGraph([name], [], NO_TRIPLES, [name]) for name in "ab"))
+    table = tmp_path / "alignment.tsv"
+    table.write_text("source\ttarget\tsource_name\ttarget_name\tprobability\tround\na\tb\t\t\tsure\t0\n", "utf-8")
+    with pytest.raises(DataError, match=r"alignment\.tsv:2: expected a probability from 0 to 1 in the fifth column, found 'sure'"):
+        read_links(table, task)

@@ -24,7 +24,13 @@ class Doubt(NamedTuple):
         return np.clip(self.sharpness * (scores - self.nobody), -FARTHEST, FARTHEST)
 
 
-BY_DEFAULT = Doubt(1.5, 5.0)  # a name that is the same scores 12
+LENIENT = Doubt(1.5, 5.0)  # a name that is the same scores 12
+STRICT_SHARPNESS, STRICT_SHARE = 0.42, 0.25  # about what seeds teach where there are enough; of all evidence that there could be
+
+
+def strict_doubt(most: float) -> Doubt:
+    """For want of seeds, where pairs have neighbours that are known; `most` is the score of a pair for which all evidence speaks."""
+    return Doubt(STRICT_SHARPNESS, LENIENT.nobody + STRICT_SHARE * most)
 
 
 def fit_doubt(right: Floats, wrong: Floats) -> Doubt:
@@ -33,7 +39,7 @@ def fit_doubt(right: Floats, wrong: Floats) -> Doubt:
     right, wrong    (n,), (m,) scores of links, and of what their sources would be left with if the right target were not there
     """
     if not len(right) or not len(wrong):
-        return BY_DEFAULT
+        return LENIENT
     scores, signs = np.concatenate([right, wrong]), np.repeat([1.0, -1.0], [len(right), len(wrong)])
     weights = np.repeat([0.5 / len(right), 0.5 / len(wrong)], [len(right), len(wrong)])
 
@@ -43,7 +49,7 @@ def fit_doubt(right: Floats, wrong: Floats) -> Doubt:
         gradient = np.array([slopes @ (scores - point[1]), -point[0] * slopes.sum()])
         return float(weights @ np.logaddexp(0, -margins)), gradient
 
-    start = [BY_DEFAULT.sharpness, (np.median(right) + np.median(wrong)) / 2]
+    start = [LENIENT.sharpness, (np.median(right) + np.median(wrong)) / 2]
     found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=[(0.05, 5), (None, None)])
     return Doubt(*found.x.tolist())
 

@@ -19,7 +19,7 @@ from kgalign.errors import OptionError, check_at_least
 from kgalign.features import capped, combinations
 from kgalign.literals import literal_features, match_properties, read_literals
 from kgalign.models import Systems
-from kgalign.models.doubt import BY_DEFAULT, Doubt, fit_doubt, with_prior
+from kgalign.models.doubt import LENIENT, Doubt, fit_doubt, strict_doubt, with_prior
 from kgalign.models.names import name_vectors
 from kgalign.relations import adjacency, both_ways, match_relations
 from kgalign.search import Vectors, find_candidates, pack, pair_products, unique_pairs
@@ -42,7 +42,8 @@ DEFAULT_WEIGHTS = {
     "other values": 12.0,
 }
 FINDING_KINDS = ("relations", "neighbours", "two hops", "values")  # of which some are rare enough to search by
-GRAPH_KINDS = (*FINDING_KINDS, "roles", "other relations", "other values")
+AGAINST_KINDS = ("other relations", "other values")
+GRAPH_KINDS = (*FINDING_KINDS, "roles", *AGAINST_KINDS)
 # Around seeds more is known, and rightly, than around others: what differs is less telling there than seeds make it look.
 BELIEVED_OF_SEEDS = {"other relations": 0.5}
 MIN_SEEDS = 100  # fewer do not teach weights
@@ -132,7 +133,9 @@ class Fast:
         """The weights under which the seeds are most probable among their own candidates, and how their scores tell right from wrong."""
         weights = np.array([DEFAULT_WEIGHTS[kind] for kind in evidence])
         if len(task.seeds) < MIN_SEEDS:
-            return dict(zip(evidence, weights.tolist(), strict=True)), None
+            most = sum(weight for kind, weight in zip(evidence, weights.tolist(), strict=True) if kind not in AGAINST_KINDS)
+            doubt = strict_doubt(most) if _knows_neighbours(task, by_graph) else None
+            return dict(zip(evidence, weights.tolist(), strict=True)), doubt
         links = _training_links(task, self.training_links, self.seed)
         rows, targets = self._pairs(task, by_graph, training=True)
         wrong = targets != links.targets[rows]
@@ -340,6 +343,13 @@ def _word_vectors(source: KnowledgeGraph, target: KnowledgeGraph, path: str) -> 
     return word_vectors(source.names, target.names, path)
 
 
+def _knows_neighbours(task: AlignmentTask, by_graph: Evidence) -> bool:
+    """Whether most queries have a neighbour that is known; where they have not, little evidence must do, or nothing would ever begin."""
+    if "neighbours" not in by_graph:
+        return False
+    return bool(np.mean(np.diff(by_graph["neighbours"][0].indptr)[task.queries] > 0) > 0.5)
+
+
 def _rescored(candidates: Candidates, shares: Floats) -> Candidates:
     """The same candidates with the logarithms of their shares as scores, best first."""
     scores = np.where(candidates.targets >= 0, np.log(np.maximum(shares, 1e-30)), -np.inf).astype(np.float32)
@@ -354,7 +364,7 @@ def _doubted(candidates: Candidates, shares: Floats, doubt: Doubt | None) -> Can
     Winning against others is not enough: a share counts by how far the evidence for the pair outweighs that for "none of these".
     """
     shares = shares / np.maximum(shares.sum(axis=1, keepdims=True), 1e-30)
-    doubt = BY_DEFAULT if doubt is None else with_prior(doubt, candidates, shares)
+    doubt = LENIENT if doubt is None else with_prior(doubt, candidates, shares)
     shares /= 1 + np.exp(-doubt.log_odds(candidates.scores))
     odds = shares / np.maximum(1 - shares.sum(axis=1, keepdims=True), 1e-9)
     return replace(_rescored(candidates, odds), nobody=0.0)

@@ -306,7 +306,7 @@ function against(link) {
 function literalsOf(pair) {
   const found = new Map(), values = data.values;
   for (let i = values ? values.starts[pair] : 0; values && i < values.starts[pair + 1]; i++)
-    found.set(values.property[i], `${values.source[i]} | ${values.target[i]}, ${values.agreement[i]}`);
+    found.set(values.property[i], [found.get(values.property[i]), `${values.source[i]} | ${values.target[i]}, ${values.agreement[i]}`].filter(Boolean).join("; "));
   return found;
 }
 

@@ -79,7 +79,9 @@ def value_features(value: str) -> tuple[str, list[str], bool]:
     joined = "".join(words)
     if sum(map(str.isdigit, joined)) > len(joined) / 2:  # a code, however it is spaced: 0-306-40615-2
         return joined.lstrip("0"), [], False
-    return " ".join(sorted(words)), [], False  # Scott, Ridley and Ridley Scott
+    if value.count(",") == 1:  # Scott, Ridley is Ridley Scott; left to right is not right to left
+        words = fold(" ".join(reversed(value.split(",")))).split()
+    return " ".join(words), [], False
 
 
 def _number_features(value: str) -> tuple[str, list[str], bool]:

@@ -146,6 +146,7 @@ def test_values_that_mean_the_same_say_the_same(one, other):
         ("-5", "5"),
         ("1.5", "15"),
         ("tt0083658", "tt0083659"),
+        ("left-to-right", "right-to-left"),
         ("12.5 km", "1.25 km"),
         ("1,5", "15"),
         ("1,5", "5,1"),

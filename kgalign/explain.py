@@ -258,9 +258,9 @@ def _describe(explanation: Explanation) -> str:
     lacking = explanation.lacking()
     if lacking:
         lines.append("It lacks " + "; ".join(f"{each.target_name} ({_through(each.target_relations)})" for each in lacking) + ".")
-    elif link is not None:
+    elif link is not None and runner_up.shared <= link.shared:
         lines.append("Its linked neighbours are no fewer: nothing there tells the two apart.")
-    if link is None:
+    if link is None or runner_up.shared > link.shared:
         _add_linked(lines, runner_up)
     return "\n".join(lines)
 

@@ -85,6 +85,7 @@ def write_merged(quads: Iterator[Quad], path: Path) -> int:
         raise OptionError(f"{path}: expected a file ending in {' or '.join(ENDINGS)}")
     seen: set[bytes] = set()  # digests: the lines themselves would be as much again as both graphs
     draft = path.with_name(f".{path.name}")
+    path.parent.mkdir(parents=True, exist_ok=True)
     with draft.open("w", encoding="utf-8", newline="\n") as file:
         for quad in quads:
             line = f"{' '.join(quad if path.suffix == '.nq' else quad[:3])} .\n"

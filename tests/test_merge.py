@@ -33,7 +33,7 @@ def test_linked_entities_become_one():
 
 def test_triples_are_written_once_and_quads_once_a_graph(tmp_path):
     task = task_of(country(["Italia", "Roma", "Milano"], 1, "59"), country(["Italy", "Rome", "Milan"], 1, "59"))
-    assert write_merged(merged(task, everything(3)), tmp_path / "all.nt") == 3 + 2
+    assert write_merged(merged(task, everything(3)), tmp_path / "new" / "all.nt") == 3 + 2  # in a folder that is made for it
     assert write_merged(merged(task, everything(3)), tmp_path / "all.nq") == 3 + 4
 
 

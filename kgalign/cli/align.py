@@ -254,6 +254,10 @@ def _finish(run: Run, output: Path, as_json: bool) -> None:
         console.print(
             f"without a partner: {alone:,} of the source, {alone_too:,} of the target; they are in {folder}/unmatched.tsv"
         )
+    if run.options.get("model") == "fast" and not run.reliability:
+        console.print(
+            "nothing has checked the probabilities: give test links (--gold), or 200 seeds or more, of which some are held back"
+        )
     console.print(f"the report: {folder}/report.html")
     if "model" in run.options and is_little(run.task, run.alignment):
         console.print(f"{'few' if len(run.alignment) else 'no'} links found; what each stage had to work with:")

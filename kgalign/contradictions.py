@@ -158,20 +158,18 @@ def _amounts(  # type: ignore[no-untyped-def]
         row, column = rows[number], columns[number]
         at, other, left = points[row], other_points[column], 1.0
         feature, other_feature = starts[row], other_starts[column]
-        while at < points[row + 1] and other < other_points[column + 1]:
-            if point[at] < other_point[other]:
-                at += 1
-            elif point[at] > other_point[other]:
-                other += 1
-            else:
-                same, feature, other_feature = _in_common(
-                    point[at], point_of, features, values, feature, starts[row + 1],
-                    other_features, other_values, other_feature, other_starts[column + 1],
-                )  # fmt: skip
-                sure = max(known[at], other_known[other]) - same
-                left *= 1 - weights[point[at]] * max(0.0, sure - MIN_SURE) / (1 - MIN_SURE)
-                at += 1
-                other += 1
+        while True:
+            at, other = _shared_point(point, at, points[row + 1], other_point, other, other_points[column + 1])
+            if at < 0:
+                break
+            same, feature, other_feature = _in_common(
+                point[at], point_of, features, values, feature, starts[row + 1],
+                other_features, other_values, other_feature, other_starts[column + 1],
+            )  # fmt: skip
+            sure = max(known[at], other_known[other]) - same
+            left *= 1 - weights[point[at]] * max(0.0, sure - MIN_SURE) / (1 - MIN_SURE)
+            at += 1
+            other += 1
         amounts[number] = 1 - left
     return amounts
 
@@ -188,22 +186,33 @@ def _agreement(  # type: ignore[no-untyped-def]
         row, column = rows[number], columns[number]
         at, other = points[row], other_points[column]
         feature, other_feature = starts[row], other_starts[column]
-        while at < points[row + 1] and other < other_points[column + 1]:
-            if point[at] < other_point[other]:
-                at += 1
-            elif point[at] > other_point[other]:
-                other += 1
-            else:
-                same, feature, other_feature = _in_common(
-                    point[at], point_of, features, values, feature, starts[row + 1],
-                    other_features, other_values, other_feature, other_starts[column + 1],
-                )  # fmt: skip
-                how_far = max(known[at], other_known[other])
-                agreed[point[at]] += min(same, how_far)
-                compared[point[at]] += how_far
-                at += 1
-                other += 1
+        while True:
+            at, other = _shared_point(point, at, points[row + 1], other_point, other, other_points[column + 1])
+            if at < 0:
+                break
+            same, feature, other_feature = _in_common(
+                point[at], point_of, features, values, feature, starts[row + 1],
+                other_features, other_values, other_feature, other_starts[column + 1],
+            )  # fmt: skip
+            how_far = max(known[at], other_known[other])
+            agreed[point[at]] += min(same, how_far)
+            compared[point[at]] += how_far
+            at += 1
+            other += 1
     return agreed, compared
+
+
+@numba.njit(cache=True)
+def _shared_point(point, at, end, other_point, other, other_end):  # type: ignore[no-untyped-def]
+    """Where the next point stands on which both have something, from two positions on; -1: there is none."""
+    while at < end and other < other_end:
+        if point[at] == other_point[other]:
+            return at, other
+        if point[at] < other_point[other]:
+            at += 1
+        else:
+            other += 1
+    return -1, -1
 
 
 @numba.njit(cache=True)

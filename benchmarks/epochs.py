@@ -3,7 +3,7 @@
     python -m benchmarks.epochs [model ...] [--pair zh_en] [--device cpu]
 
 A whole training is some hundred epochs; on a CPU that is hours for some models, so the first ten stand for all. What is done once in so
-many epochs, such as looking for near negatives, is among them.
+many epochs, such as looking for near negatives, is among them. Memory is the GPU's where there is one.
 """
 
 from __future__ import annotations
@@ -33,26 +33,32 @@ def main() -> None:
     plan = Plan(DATA, models=given.models, pairs=[given.pair], device=given.device)
     for system in find_systems(plan):
         seconds, metrics, options = in_own_process(_measure, plan, system)
-        add("epochs", system.name, given.pair, metrics, seconds=seconds, options=options, machine=hardware(given.device))
+        experiment = "epochs" if given.device == "cpu" else "epochs_gpu"
+        add(experiment, system.name, given.pair, metrics, seconds=seconds, options=options, machine=hardware(given.device))
 
 
 def _measure(plan: Plan, system: System) -> tuple[float, dict[str, Any], dict[str, Any]]:
     """Seconds of set-up and epochs, figures, and the model's options."""
+    import torch
+
     from kgalign.models.device import pick_device
 
     task, _ = plan.datasets[0].read()
-    model = make_model(system.model, **system.options)
+    model, device = make_model(system.model, **system.options), pick_device(plan.device)
+    on_gpu = device.type == "cuda"
     began = time.perf_counter()
-    network = model.build(task, pick_device(plan.device))
+    network = model.build(task, device)
     built = time.perf_counter()
     for epoch in range(EPOCHS):
         network.run_epoch(epoch)
+    if on_gpu:
+        torch.cuda.synchronize()
     done = time.perf_counter()
     metrics = {
         "seconds_set_up": built - began,
         "seconds_an_epoch": (done - built) / EPOCHS,
         "measured_epochs": EPOCHS,
-        "peak_mb": peak_mb(),
+        "peak_mb": round(torch.cuda.max_memory_allocated() / 2**20) if on_gpu else peak_mb(),
     }
     return done - began, metrics, {"model": system.model, **told_options(model)}
 

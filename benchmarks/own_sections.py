@@ -80,8 +80,8 @@ def scale() -> str:
         "### Growth\n\nGenerated graphs (`benchmarks/generated.py`: degrees, relations, names and missing facts like those of DBP15K), open "
         "protocol, 30 % seeds, easy pairs fed back once, two cores. Seconds and MiB without the generation. The machine did other work beside "
         "the million: its seconds are more than it takes, and its line is of an earlier version. A quarter has no counterpart, and here it "
-        "is known who: the last columns are of all links, also those between two that have none, which hits@1 and F1 do not see. How many are right, what their probabilities say "
-        "how many are, and how many are right of those above 0.9.\n"
+        "is known who: the last columns are of all links, also those between two that have none, which hits@1 and F1 do not see. How many "
+        "are right, what their probabilities say how many are, and how many are right of those above 0.9.\n"
     )
     header = ("", "entities", "triples", "seconds", "looks", "MiB", "hits@1", "F1", "all right", "expected", "above 0.9 right")
     return f"{text}\n{table(header, rows)}\n\n{picture('growth')}\n"

@@ -18,7 +18,9 @@ PARTS = {
     "names only": RunRow({"model": "names", **GREEDY}),
     "+ seeds among the neighbours": RunRow(GREEDY, {"without": "relations,two hops,roles,other relations"}),
     "+ two hops": RunRow(GREEDY, {"without": "relations,roles,other relations"}),
-    "+ matched relations": RunRow(GREEDY),
+    "+ matched relations": RunRow(GREEDY, {"without": "roles,other relations"}),
+    "+ roles": RunRow(GREEDY, {"without": "other relations"}),
+    "+ what speaks against": RunRow(GREEDY),
     "+ joint": RunRow(ONE_LOOK),
     "+ easy-to-hard, easy pairs only": RunRow({"everyone": False}, {"weighs_doubt": False}),
     "+ doubtful pairs": RunRow({"everyone": False}),
@@ -27,7 +29,7 @@ PARTS = {
     "everything without neighbours": RunRow({}, {"without": "neighbours"}),
     "everything without two hops": RunRow({}, {"without": "two hops"}),
     "everything without roles": RunRow({}, {"without": "roles"}),
-    "everything without what speaks against": RunRow({}, {"without": "other relations,other values"}),
+    "everything without what speaks against": RunRow({}, {"without": "other relations"}),
     "everything without joint": RunRow({"decoder": "greedy"}),
 }
 WITHOUT_NAMES = (
@@ -36,7 +38,9 @@ WITHOUT_NAMES = (
     "everything without matched relations",
     "everything without two hops",
     "everything without roles",
+    "everything without what speaks against",
 )
+ROWS_OF_FAST = PARTS | {f"no names: {name}": replace(PARTS[name], change=without_names) for name in WITHOUT_NAMES}
 
 
 def ablation(plan: Plan) -> Iterator[Line]:
@@ -47,8 +51,7 @@ def ablation(plan: Plan) -> Iterator[Line]:
 
 def parts_of_fast(case: Case) -> Iterator[Line]:
     """From names alone to everything, and everything without one part; some of it without names."""
-    rows = PARTS | {f"no names: {name}": replace(PARTS[name], change=without_names) for name in WITHOUT_NAMES}
-    yield from measure_rows(case, "ablation", rows)
+    yield from measure_rows(case, "ablation", ROWS_OF_FAST)
 
 
 def choices_of_gm(case: Case) -> Iterator[Line]:

@@ -19,7 +19,7 @@ from kgalign.errors import OptionError, check_at_least
 from kgalign.features import capped, combinations
 from kgalign.literals import literal_features, match_properties, read_literals
 from kgalign.models import Systems
-from kgalign.models.doubt import LENIENT, Doubt, fit_doubt, strict_doubt, with_prior
+from kgalign.models.doubt import UNTAUGHT, Doubt, fit_doubt, share_of_right
 from kgalign.models.names import name_vectors
 from kgalign.relations import adjacency, both_ways, match_relations
 from kgalign.search import Vectors, find_candidates, pack, pair_products, unique_pairs
@@ -48,6 +48,7 @@ GRAPH_KINDS = (*FINDING_KINDS, "roles", *AGAINST_KINDS)
 BELIEVED_OF_SEEDS = {"other relations": 0.5}
 MIN_SEEDS = 100  # fewer do not teach weights
 MIN_RELATION_MATCH = 0.05
+LEAST_SHARE = 0.001  # of a row; what has less is not looked at closely
 MOST_TWO_HOPS = 64  # features for each entity, on average
 
 
@@ -117,7 +118,8 @@ class Fast:
             **by_graph,
             **evidence_against(task, known, left_out),
         }
-        weights, doubt = self._learn_weights(task, evidence, by_graph)
+        near = _known_neighbours(task, known)
+        weights, doubt = self._learn_weights(task, evidence, by_graph, near)
         rows, targets = self._pairs(task, by_graph, training=False)
         scores = np.zeros(len(rows), np.float32)
         for kind, what in evidence.items():
@@ -125,17 +127,17 @@ class Fast:
         packed = pack(rows, targets, scores, len(task.queries), 4 * self.k)
         candidates = Candidates(task.queries, packed.targets, packed.scores)
         shares = balance(candidates, self.iterations)
-        return _rescored(candidates, shares) if task.protocol == "closed" else _doubted(candidates, shares, doubt)
+        if task.protocol == "closed":
+            return _rescored(candidates, shares)
+        return _doubted(candidates, shares, doubt, evidence, near)
 
     def _learn_weights(
-        self, task: AlignmentTask, evidence: AnyEvidence, by_graph: Evidence
-    ) -> tuple[dict[str, float], Doubt | None]:
+        self, task: AlignmentTask, evidence: AnyEvidence, by_graph: Evidence, near: tuple[Vectors, Vectors]
+    ) -> tuple[dict[str, float], Doubt]:
         """The weights under which the seeds are most probable among their own candidates, and how their scores tell right from wrong."""
         weights = np.array([DEFAULT_WEIGHTS[kind] for kind in evidence])
         if len(task.seeds) < MIN_SEEDS:
-            most = sum(weight for kind, weight in zip(evidence, weights.tolist(), strict=True) if kind not in AGAINST_KINDS)
-            doubt = strict_doubt(most) if _knows_neighbours(task, by_graph) else None
-            return dict(zip(evidence, weights.tolist(), strict=True)), doubt
+            return dict(zip(evidence, weights.tolist(), strict=True)), UNTAUGHT
         links = _training_links(task, self.training_links, self.seed)
         rows, targets = self._pairs(task, by_graph, training=True)
         wrong = targets != links.targets[rows]
@@ -144,10 +146,12 @@ class Fast:
         cosines = np.column_stack([_compared(what, links.sources[rows], targets) for what in evidence.values()])
         weights = _fit_choice(rows, cosines, len(links), weights)
         weights *= [BELIEVED_OF_SEEDS.get(kind, 1.0) for kind in evidence]
-        right, others = np.split(cosines @ weights, [len(links)])
-        best_wrong = np.full(len(links), -np.inf)
-        np.maximum.at(best_wrong, rows[len(links) :], others)
-        return dict(zip(evidence, weights.tolist(), strict=True)), fit_doubt(right, best_wrong[np.isfinite(best_wrong)])
+        scores = cosines @ weights
+        wrong = _best_wrong(rows, scores, len(links))
+        signs = [
+            _signs(evidence, near, links.sources[rows[some]], targets[some], scores[some]) for some in (slice(len(links)), wrong)
+        ]
+        return dict(zip(evidence, weights.tolist(), strict=True)), fit_doubt(*signs)
 
     def _pairs(self, task: AlignmentTask, by_graph: Evidence, *, training: bool) -> tuple[Ints, Ints]:
         """Position of the query and target of each candidate pair: those that names suggest and those that the graph does."""
@@ -224,6 +228,14 @@ def graph_evidence(task: AlignmentTask, known: Alignment) -> Evidence:
     if _has_literals(task):
         evidence["values"] = _weighted(*literal_features(task, properties), common_is_short=True)
     return evidence
+
+
+def _known_neighbours(task: AlignmentTask, known: Alignment) -> tuple[sparse.csr_array, sparse.csr_array]:
+    """Which entities of the target are the neighbours of each; on the source side, as far as it is known."""
+    near = adjacency(task.source) @ _seen_through(task, known)[0], adjacency(task.target)
+    for side in near:
+        side.sort_indices()
+    return near
 
 
 def evidence_against(task: AlignmentTask, known: Alignment, without: Sequence[str] = ()) -> Against:
@@ -343,13 +355,6 @@ def _word_vectors(source: KnowledgeGraph, target: KnowledgeGraph, path: str) -> 
     return word_vectors(source.names, target.names, path)
 
 
-def _knows_neighbours(task: AlignmentTask, by_graph: Evidence) -> bool:
-    """Whether most queries have a neighbour that is known; where they have not, little evidence must do, or nothing would ever begin."""
-    if "neighbours" not in by_graph:
-        return False
-    return bool(np.mean(np.diff(by_graph["neighbours"][0].indptr)[task.queries] > 0) > 0.5)
-
-
 def _rescored(candidates: Candidates, shares: Floats) -> Candidates:
     """The same candidates with the logarithms of their shares as scores, best first."""
     scores = np.where(candidates.targets >= 0, np.log(np.maximum(shares, 1e-30)), -np.inf).astype(np.float32)
@@ -358,16 +363,42 @@ def _rescored(candidates: Candidates, shares: Floats) -> Candidates:
     return Candidates(candidates.queries, targets, scores)
 
 
-def _doubted(candidates: Candidates, shares: Floats, doubt: Doubt | None) -> Candidates:
+def _doubted(
+    candidates: Candidates, shares: Floats, doubt: Doubt, evidence: AnyEvidence, near: tuple[Vectors, Vectors]
+) -> Candidates:
     """The same for those who may have no counterpart.
 
     Winning against others is not enough: a share counts by how far the evidence for the pair outweighs that for "none of these".
     """
     shares = shares / np.maximum(shares.sum(axis=1, keepdims=True), 1e-30)
-    doubt = LENIENT if doubt is None else with_prior(doubt, candidates, shares)
-    shares /= 1 + np.exp(-doubt.log_odds(candidates.scores))
+    rows, slots = np.nonzero((shares > LEAST_SHARE) & (candidates.targets >= 0))
+    signs = _signs(evidence, near, candidates.queries[rows], candidates.targets[rows, slots], candidates.scores[rows, slots])
+    log_odds = np.full(shares.shape, doubt.bias)
+    log_odds[rows, slots] = doubt.log_odds(signs)
+    if doubt is not UNTAUGHT:  # seeds have taught it as if half were right
+        best = shares.argmax(axis=1)[:, None]
+        right = share_of_right(*(np.take_along_axis(array, best, axis=1) for array in (log_odds, shares)))
+        log_odds += np.log(right / (1 - right))
+    shares /= 1 + np.exp(-log_odds)
     odds = shares / np.maximum(1 - shares.sum(axis=1, keepdims=True), 1e-9)
     return replace(_rescored(candidates, odds), nobody=0.0)
+
+
+def _best_wrong(rows: Ints, scores: Floats, count: int) -> Ints:
+    """Positions of the best candidate of each row but for the right ones, which are the first `count`; some have none."""
+    order = count + np.lexsort((-scores[count:], rows[count:]))
+    return order[np.unique(rows[order], return_index=True)[1]]
+
+
+def _signs(evidence: AnyEvidence, near: tuple[Vectors, Vectors], sources: Ints, targets: Ints, scores: Floats) -> Floats:
+    """(n, signs) what tells whether a pair is one at all, see kgalign.models.doubt."""
+
+    def of(*kinds: str) -> Floats:
+        found = [_compared(evidence[kind], sources, targets) for kind in kinds if kind in evidence]
+        return np.max(found, axis=0) if found else np.zeros(len(sources))
+
+    common = np.log1p(pair_products(*near, sources, targets))
+    return np.column_stack([scores, of("names", "meanings"), common, of("values"), of("other values")])
 
 
 def _fit_choice(rows: Ints, cosines: Floats, count: int, start: Floats) -> Floats:

@@ -89,7 +89,7 @@ def scale() -> str:
 
 def small() -> str:
     """What small graphs without seeds come to; empty where it was not measured."""
-    found = [line for line in lines("small")]
+    found = lines("small")
     if not found:
         return ""
     rows = []
@@ -102,8 +102,8 @@ def small() -> str:
         "### Small graphs without seeds\n\nParts of DBP15K (`python -m benchmarks.small`): so many entities around one another, whose "
         "counterparts the seeds tell, of which a share is in both graphs and the rest in either one. No seed is told and no test link touched. "
         "Precision, recall and F1 of the links above 0.5; of all links that are listed, how many are right and how many their "
-        "probabilities say; and how many are right of those above 0.9. The defaults that stand in for seeds were chosen on such parts of ZH-EN and "
-        "FR-EN, none of JA-EN.\n"
+        "probabilities say; and how many are right of those above 0.9. The defaults that stand in for seeds were chosen on such parts of "
+        "ZH-EN and FR-EN, none of JA-EN.\n"
     )
     header = ("", "entities", "in both", "graphs", "precision", "recall", "F1", "all right", "expected", "above 0.9 right")
     return f"{text}\n{table(header, rows)}\n"

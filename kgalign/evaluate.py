@@ -18,6 +18,7 @@ def evaluate(
     *,
     protocol: Protocol,
     candidates: Candidates | None = None,
+    complete: bool = False,
     bootstrap: int = 0,
     seed: int = 0,
 ) -> dict[str, Any]:
@@ -27,10 +28,11 @@ def evaluate(
     precision       right pairs among those that touch a gold entity: of other pairs nobody knows
     not_judged      how many of those other pairs there are
     many_to_one     pairs whose target another source has too
-    ece             expected calibration error: how far probabilities are from the truth on average, over those pairs
+    ece             expected calibration error: how far probabilities are from the truth on average, over those that are judged
+    complete        whether the gold links are all there are: then every other pair is wrong, and all are judged
     bootstrap       draws for 95 % confidence intervals, under `name_interval`; 0: none
     """
-    best, right, judged = _judged(alignment, gold)
+    best, right, judged = _judged(alignment, gold, complete)
     found = np.isin(gold.keys, best.keys)
     figures: dict[str, Any] = {"protocol": protocol, "gold": len(gold), "matched": len(best), "not_judged": int((~judged).sum())}
     figures |= _ranking(candidates, gold) if candidates is not None else {}
@@ -118,11 +120,11 @@ def calibration(probabilities: Floats, right: Ints) -> dict[str, float]:
     }
 
 
-def _judged(alignment: Alignment, gold: Alignment) -> tuple[Alignment, Ints, Ints]:
+def _judged(alignment: Alignment, gold: Alignment, complete: bool = False) -> tuple[Alignment, Ints, Ints]:
     """The best pair of each source, whether it is right, and whether anybody knows: whether it touches a gold entity."""
     best = _best_of_each_source(alignment)
     right = np.isin(best.keys, gold.keys)
-    return best, right, np.isin(best.sources, gold.sources) | np.isin(best.targets, gold.targets)
+    return best, right, complete | np.isin(best.sources, gold.sources) | np.isin(best.targets, gold.targets)
 
 
 def _bins(probabilities: Floats) -> Ints:

@@ -18,6 +18,12 @@ def test_figures_can_be_checked_by_hand():
     assert evaluate(GOLD, GOLD, protocol="closed")["not_judged"] == 0
 
 
+def test_where_gold_is_complete_every_other_link_is_wrong():
+    alignment = Alignment(np.array([[0, 0], [7, 8]]))
+    figures = evaluate(alignment, GOLD, protocol="open", complete=True)
+    assert (figures["precision"], figures["not_judged"]) == (1 / 2, 0)
+
+
 def test_unmatched_counts_as_wrong():
     assert evaluate(Alignment.empty(), GOLD, protocol="closed")["hits@1"] == 0
     assert evaluate(GOLD, GOLD, protocol="closed")["f1"] == 1

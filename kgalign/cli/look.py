@@ -59,6 +59,7 @@ def evaluate(
     protocol: Annotated[
         Protocols | None, typer.Option(help="under which the links were found; a run's folder says it itself")
     ] = None,
+    complete: Annotated[bool, typer.Option("--complete", help="the gold links are all there are: any other link is wrong")] = False,
     bootstrap: Annotated[int, typer.Option(min=0, help="draws for confidence intervals, 0: none")] = 0,
     as_json: AsJson = False,
 ) -> None:
@@ -68,10 +69,11 @@ def evaluate(
     named: Any = protocol.value if protocol else json.loads(report.read_text("utf-8"))["protocol"] if report.is_file() else "open"
     if not np.isin(links.sources, gold_links.sources).any():
         console.print("no link begins at an entity of the gold links: are they of the same graphs, and the right way round?")
-    figures = measure(links, gold_links, protocol=named, bootstrap=bootstrap)
+    figures = measure(links, gold_links, protocol=named, complete=complete, bootstrap=bootstrap)
     if figures["not_judged"]:
         console.print(
-            f"{figures['not_judged']:,} of {figures['matched']:,} links touch no gold link: whether they are right is not known"
+            f"{figures['not_judged']:,} of {figures['matched']:,} links touch no gold link: whether they are right is not known "
+            "(--complete: the gold links are all there are)"
         )
     if as_json:
         print_json(figures)

@@ -48,7 +48,6 @@ GRAPH_KINDS = (*FINDING_KINDS, "roles", *AGAINST_KINDS)
 BELIEVED_OF_SEEDS = {"other relations": 0.5}
 MIN_SEEDS = 100  # fewer do not teach weights
 MIN_RELATION_MATCH = 0.05
-LEAST_SHARE = 0.001  # of a row; what has less is not looked at closely
 MOST_TWO_HOPS = 64  # features for each entity, on average
 
 
@@ -368,18 +367,20 @@ def _doubted(
 ) -> Candidates:
     """The same for those who may have no counterpart.
 
-    Winning against others is not enough: a share counts by how far the evidence for the pair outweighs that for "none of these".
+    Winning against others is not enough: all shares of a source count by how far its best candidate is one that a right pair could be.
     """
     shares = shares / np.maximum(shares.sum(axis=1, keepdims=True), 1e-30)
-    rows, slots = np.nonzero((shares > LEAST_SHARE) & (candidates.targets >= 0))
-    signs = _signs(evidence, near, candidates.queries[rows], candidates.targets[rows, slots], candidates.scores[rows, slots])
-    log_odds = np.full(shares.shape, doubt.bias)
-    log_odds[rows, slots] = doubt.log_odds(signs)
+    best = shares.argmax(axis=1)[:, None]
+    targets, scores, won = (
+        np.take_along_axis(array, best, axis=1)[:, 0] for array in (candidates.targets, candidates.scores, shares)
+    )
+    there = targets >= 0
+    log_odds = np.zeros(len(there))
+    log_odds[there] = doubt.log_odds(_signs(evidence, near, candidates.queries[there], targets[there], scores[there]))
     if doubt is not UNTAUGHT:  # seeds have taught it as if half were right
-        best = shares.argmax(axis=1)[:, None]
-        right = share_of_right(*(np.take_along_axis(array, best, axis=1) for array in (log_odds, shares)))
+        right = share_of_right(log_odds, won)
         log_odds += np.log(right / (1 - right))
-    shares /= 1 + np.exp(-log_odds)
+    shares /= 1 + np.exp(-log_odds[:, None])
     odds = shares / np.maximum(1 - shares.sum(axis=1, keepdims=True), 1e-9)
     return replace(_rescored(candidates, odds), nobody=0.0)
 

@@ -19,7 +19,7 @@ from kgalign.errors import OptionError, check_at_least
 from kgalign.features import capped, combinations
 from kgalign.literals import literal_features, match_properties, read_literals
 from kgalign.models import Systems
-from kgalign.models.doubt import UNTAUGHT, Doubt, fit_doubt, share_of_right
+from kgalign.models.doubt import MOST_UNTAUGHT, UNTAUGHT, Doubt, fit_doubt, share_of_right
 from kgalign.models.names import name_vectors
 from kgalign.relations import adjacency, both_ways, match_relations
 from kgalign.search import Vectors, find_candidates, pack, pair_products, unique_pairs
@@ -377,9 +377,10 @@ def _doubted(
     there = targets >= 0
     log_odds = np.zeros(len(there))
     log_odds[there] = doubt.log_odds(_signs(evidence, near, candidates.queries[there], targets[there], scores[there]))
-    if doubt is not UNTAUGHT:  # seeds have taught it as if half were right
-        right = share_of_right(log_odds, won)
-        log_odds += np.log(right / (1 - right))
+    right = share_of_right(log_odds, won)
+    if doubt is UNTAUGHT:
+        right = min(right, MOST_UNTAUGHT)
+    log_odds += np.log(right / (1 - right))
     shares /= 1 + np.exp(-log_odds[:, None])
     odds = shares / np.maximum(1 - shares.sum(axis=1, keepdims=True), 1e-9)
     return replace(_rescored(candidates, odds), nobody=0.0)

@@ -96,7 +96,7 @@ def small() -> str:
     for line in found:
         metrics, options = line["metrics"], line["options"]
         shares = ("precision", "recall", "f1", "links_right", "links_probability", "sure_links_right")
-        about = [name_of(line["pair"].split(",")[0]), str(options["entities"]), percent(options["shared"])]
+        about = [name_of(line["pair"].split(",")[0]), str(options["entities"]), f"{options['shared']:.0%}"]
         rows.append([*about, str(metrics["graphs"]), *(percent(metrics[name]) for name in shares)])
     text = (
         "### Small graphs without seeds\n\nParts of DBP15K (`python -m benchmarks.small`): so many entities around one another, whose "

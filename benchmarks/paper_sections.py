@@ -64,7 +64,8 @@ def gains() -> str:
 
 def training_costs() -> str:
     """Epochs, seconds and memory of the trainings, side by side on a GPU and, by what an epoch takes, alone on a GPU and on a CPU."""
-    found = [line for line in _table2_lines() if "epochs" in line["metrics"] and line["system"] in _plain(_table2_lines())]
+    plain = _plain(_table2_lines())
+    found = [line for line in _table2_lines() if "epochs" in line["metrics"] and line["system"] in plain]
     on_gpu, on_cpu = (
         {line["system"]: line for line in lines(name) if line["pair"] == PAIRS[0]} for name in ("epochs_gpu", "epochs")
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -23,9 +24,15 @@ def add(experiment: str, system: str, pair: str, metrics: dict[str, Any], **abou
 
 def lines(experiment: str) -> list[Line]:
     """The lines of an experiment on DBP15K and generated graphs; of two for the same run, the later one."""
-    return [line for line in read_lines(RESULTS, experiment) if line["split"] in SPLITS]
+    return [line for line in _read(RESULTS, RESULTS.stat().st_mtime_ns, experiment) if line["split"] in SPLITS]
 
 
 def lines_by_folder(experiment: str) -> list[Line]:
     """The lines of an experiment on other datasets, with folds or without."""
-    return [line for line in read_lines(RESULTS, experiment) if line["split"] not in SPLITS]
+    return [line for line in _read(RESULTS, RESULTS.stat().st_mtime_ns, experiment) if line["split"] not in SPLITS]
+
+
+@lru_cache(maxsize=64)
+def _read(file: Path, written: int, experiment: str) -> list[Line]:
+    """The sections of the page ask for the same lines again and again; remembered until the file is written anew."""
+    return read_lines(file, experiment)

@@ -32,13 +32,13 @@ def main() -> None:
     given = parser.parse_args()
     plan = Plan(DATA, models=given.models, pairs=[given.pair], device=given.device)
     for system in find_systems(plan):
-        seconds, metrics, options = in_own_process(_measure, plan, system)
-        experiment = "epochs" if given.device == "cpu" else "epochs_gpu"
-        add(experiment, system.name, given.pair, metrics, seconds=seconds, options=options, machine=hardware(given.device))
+        device, seconds, metrics, options = in_own_process(_measure, plan, system)
+        experiment = "epochs" if device == "cpu" else "epochs_gpu"
+        add(experiment, system.name, given.pair, metrics, seconds=seconds, options=options, machine=hardware(device))
 
 
-def _measure(plan: Plan, system: System) -> tuple[float, dict[str, Any], dict[str, Any]]:
-    """Seconds of set-up and epochs, figures, and the model's options."""
+def _measure(plan: Plan, system: System) -> tuple[str, float, dict[str, Any], dict[str, Any]]:
+    """The kind of device, seconds of set-up and epochs, figures, and the model's options."""
     import torch
 
     from kgalign.models.device import pick_device
@@ -60,7 +60,7 @@ def _measure(plan: Plan, system: System) -> tuple[float, dict[str, Any], dict[st
         "measured_epochs": EPOCHS,
         "peak_mb": round(torch.cuda.max_memory_allocated() / 2**20) if on_gpu else peak_mb(),
     }
-    return done - began, metrics, {"model": system.model, **told_options(model)}
+    return device.type, done - began, metrics, {"model": system.model, **told_options(model)}
 
 
 if __name__ == "__main__":

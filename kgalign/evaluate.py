@@ -35,6 +35,7 @@ def evaluate(
     best, right, judged = _judged(alignment, gold, complete)
     found = np.isin(gold.keys, best.keys)
     figures: dict[str, Any] = {"protocol": protocol, "gold": len(gold), "matched": len(best), "not_judged": int((~judged).sum())}
+    figures |= {"complete": True} if complete else {}
     figures |= _ranking(candidates, gold) if candidates is not None else {}
     figures |= {
         "hits@1": _mean(found),

@@ -339,7 +339,7 @@ def test_of_many_values_those_that_come_nearest_are_told(ours, theirs, told, agr
 
 def test_explanations_and_the_report_tell_what_agrees_and_what_differs(tmp_path):
     task, _ = read(*write_films(tmp_path))
-    folder = write_run(align(task, options={"without": "other relations"}), tmp_path / "run")
+    folder = write_run(align(task), tmp_path / "run")
     jaws, psycho = (str(read_explanations(folder, name)[0]) for name in ("Jaws", "Psycho"))
     assert "released / year: 1975-06-20 | 1975, about the same" in jaws
     assert "imdb / P345: tt0073195 | tt0073195, the same" in jaws

@@ -4,7 +4,7 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from kgalign import DataError, OptionError, read
+from kgalign import DataError, OptionError, read, read_graph
 from kgalign.readers.names import local_name
 from kgalign.readers.scored import read_alignments, read_candidates
 
@@ -117,6 +117,17 @@ def test_links_of_strangers_are_refused(tmp_path):
     write_files(tmp_path, {"g.tsv": "a\tr\tb\n", "h.tsv": "x\tr\ty\n", "swapped.tsv": "x\ta\n"})
     with pytest.raises(DataError, match=r"swapped\.tsv:1: the source graph has no entity 'x'"):
         read(tmp_path / "g.tsv", tmp_path / "h.tsv", seeds=tmp_path / "swapped.tsv")
+
+
+def test_further_columns_are_left_out_and_bare_numbers_are_told(tmp_path):
+    rows = ["film1\tdirector\tlang\tx", 'film1\tlabel\t"M\t1931"@de\tx', "film1\tyear\t1931\tx", "film2\tshot\t1931-05-11\t"]
+    (tmp_path / "films.tsv").write_text("\n".join(rows))
+    graph = read_graph(tmp_path / "films.tsv")
+    assert list(graph.entities) == ["film1", "lang", "1931", "film2", "1931-05-11"]
+    assert graph.names[0] == "M\t1931"
+    assert graph.record["entities that look like numbers or dates"] == 2
+    (tmp_path / "ids.tsv").write_text("12\tnear\t13\n")
+    assert not read_graph(tmp_path / "ids.tsv").record
 
 
 def test_a_folder_of_tables_is_found_out(tmp_path):

@@ -16,10 +16,10 @@ ONE_LOOK = {"easy_to_hard": False}
 GREEDY = {"decoder": "greedy", **ONE_LOOK}
 PARTS = {
     "names only": RunRow({"model": "names", **GREEDY}),
-    "+ seeds among the neighbours": RunRow(GREEDY, {"without": "relations,two hops,roles,other relations"}),
-    "+ two hops": RunRow(GREEDY, {"without": "relations,roles,other relations"}),
-    "+ matched relations": RunRow(GREEDY, {"without": "roles,other relations"}),
-    "+ roles": RunRow(GREEDY, {"without": "other relations"}),
+    "+ seeds among the neighbours": RunRow(GREEDY, {"without": "relations,two hops,roles,other relations,other values"}),
+    "+ two hops": RunRow(GREEDY, {"without": "relations,roles,other relations,other values"}),
+    "+ matched relations": RunRow(GREEDY, {"without": "roles,other relations,other values"}),
+    "+ roles": RunRow(GREEDY, {"without": "other relations,other values"}),
     "+ what speaks against": RunRow(GREEDY),
     "+ joint": RunRow(ONE_LOOK),
     "+ easy-to-hard, easy pairs only": RunRow({"everyone": False}, {"weighs_doubt": False}),
@@ -29,7 +29,7 @@ PARTS = {
     "everything without neighbours": RunRow({}, {"without": "neighbours"}),
     "everything without two hops": RunRow({}, {"without": "two hops"}),
     "everything without roles": RunRow({}, {"without": "roles"}),
-    "everything without what speaks against": RunRow({}, {"without": "other relations"}),
+    "everything without what speaks against": RunRow({}, {"without": "other relations,other values"}),
     "everything without joint": RunRow({"decoder": "greedy"}),
 }
 WITHOUT_NAMES = (

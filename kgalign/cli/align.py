@@ -38,7 +38,7 @@ from kgalign.evaluate import evaluate
 from kgalign.models import MODELS, make_model, model_options
 from kgalign.readers import read
 from kgalign.readers.scored import read_candidates
-from kgalign.readers.tables import read_table
+from kgalign.readers.tables import LIKE_VALUES, read_table
 from kgalign.text import check_word_vectors
 from kgalign.writers import write_run
 from kgalign.writers.run import check_free
@@ -212,11 +212,13 @@ def _check_before_reading(
 
 
 def _show_reading(side: str, graph: KnowledgeGraph) -> None:
-    """Where the names of an RDF graph come from, and what was broken in it."""
+    """Where the names of a graph come from, and what was broken in it or looks wrong."""
     seen = graph.record
     if "names from" in seen:
         share = f", {seen['subjects with a label']:.0%} of the subjects named" if seen["subjects with a label"] else ""
         console.print(f"{side}: names from {seen['names from']}; language {seen['language taken']}{share}")
+    if seen.get(LIKE_VALUES):
+        console.print(f"{side}: {LIKE_VALUES}: {seen[LIKE_VALUES]:,}; in a table what is no entity stands in double quotes")
     if seen.get("classes not asked"):
         console.print(f"{side}: classes and properties that are not asked: {seen['classes not asked']:,}; --classes asks them too")
     if seen.get("broken"):

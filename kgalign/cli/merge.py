@@ -27,7 +27,8 @@ def merge(
         task, _ = read_again(run)
     links, conflicts = single_links(read_links(run / "alignment.tsv", task), task, least)
     conflicts += find_conflicts(task, links, relation_matches(task, links))
-    console.print(f"{len(links):,} links join {size(task.source)} and {size(task.target)}; {len(conflicts):,} conflicts")
+    found = f"{len(conflicts):,} conflict{'' if len(conflicts) == 1 else 's'}"
+    console.print(f"{len(links):,} links join {size(task.source)} and {size(task.target)}; {found}")
     if dry_run:
         for each in conflicts[:20]:
             console.print(f"{each.kind}: {each.entity} {each.property}: {each.source} or {each.target}")

@@ -12,15 +12,35 @@ from kgalign.data import Floats
 FARTHEST = 50.0  # log-odds beyond are as good as certain
 LEAST_SHARE_RIGHT = 0.01  # of the winners, however bad all looks, and wrong however good
 EM_ROUNDS = 100
-RIDGE = 1e-4  # keeps a sign that nobody has at 0
+SUPPOSED_RIGHT, SUPPOSED_WRONG = (
+    10.0,
+    5.0,
+)  # pairs that a share is reckoned with beside those there are, so that a handful does not run away
 
 
-SIGNS = ("score", "names", "known neighbours", "values", "other values")
-MOST_OF_A_SIGN = (5.0, 20.0, 5.0, 20.0, 20.0)  # weights that seeds may teach
+class Sign(NamedTuple):
+    """What a sign of a pair weighs before any seed has taught it, and how far seeds may soon take it from there."""
+
+    untaught: float
+    range: float
+
+
+# Fitted on parts of DBP15K, from forty entities to all, whose counterparts seeds tell, and on generated graphs; what differs, and what
+# literals weigh, is a guess.
+SIGNS = {
+    "score": Sign(0.0, 1.0),  # says most where seeds have taught what it is made of
+    "names": Sign(6.0, 6.0),
+    "known neighbours": Sign(1.6, 2.0),  # the logarithm of how many both have
+    "values": Sign(8.0, 8.0),
+    "other values": Sign(8.0, 8.0),
+    "other relations": Sign(5.0, 6.0),
+}
+BIAS = Sign(-3.2, 3.0)
+MOST_UNTAUGHT = 2 / 3  # right of the winners, where hardly a seed tells: more is not believed
 
 
 class Doubt(NamedTuple):
-    """The log-odds that a pair is right, against "none of these", are a weighted sum of its signs.
+    """The log-odds that a pair is right, against "none of these", are a weighted sum of its signs; as if half of all were right.
 
     A pair's score tells it from others; these tell whether it is one at all.
     """
@@ -33,14 +53,11 @@ class Doubt(NamedTuple):
         return np.clip(signs @ self.weights + self.bias, -FARTHEST, FARTHEST)
 
 
-# For want of seeds: fitted on parts of DBP15K, from forty entities to all, whose counterparts seeds tell, and on generated graphs; what
-# literals weigh is a guess. It is as if half were right, too; how many are is found, but not believed where it is more than usual.
-UNTAUGHT = Doubt(np.array([0.0, 6.0, 1.6, 8.0, 8.0]), -3.2)
-MOST_UNTAUGHT = 2 / 3
+UNTAUGHT = Doubt(np.array([sign.untaught for sign in SIGNS.values()]), BIAS.untaught)
 
 
 def fit_doubt(right: Floats, wrong: Floats) -> Doubt:
-    """The doubt that tells right pairs from the best wrong ones; both weigh the same.
+    """The doubt that tells right pairs from the best wrong ones; both weigh the same. The fewer there are, the less it learns.
 
     right, wrong    (n, signs), (m, signs) of links, and of what their sources would be left with if the right target were not there
     """
@@ -48,15 +65,18 @@ def fit_doubt(right: Floats, wrong: Floats) -> Doubt:
         return UNTAUGHT
     signs, sides = np.concatenate([right, wrong]), np.repeat([1.0, -1.0], [len(right), len(wrong)])
     shares = np.repeat([0.5 / len(right), 0.5 / len(wrong)], [len(right), len(wrong)])
+    start = np.append(UNTAUGHT.weights, UNTAUGHT.bias)
+    pull = 1 / (len(right) * np.array([sign.range for sign in (*SIGNS.values(), BIAS)]) ** 2)
 
     def loss(point: Floats) -> tuple[float, Floats]:
         margins = sides * (signs @ point[:-1] + point[-1])
         slopes = -shares * sides / (1 + np.exp(np.clip(margins, -FARTHEST, FARTHEST)))
-        pull = np.append(RIDGE * point[:-1], 0)
-        return float(shares @ np.logaddexp(0, -margins) + pull @ point / 2), np.append(signs.T @ slopes, slopes.sum()) + pull
+        away = point - start
+        gradient = np.append(signs.T @ slopes, slopes.sum()) + pull * away
+        return float(shares @ np.logaddexp(0, -margins) + pull @ away**2 / 2), gradient
 
-    bounds = [*((0.0, most) for most in MOST_OF_A_SIGN), (None, None)]
-    found = minimize(loss, np.zeros(len(bounds)), jac=True, method="L-BFGS-B", bounds=bounds).x
+    bounds = [*((0.0, None) for _ in SIGNS), (None, None)]
+    found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds).x
     return Doubt(found[:-1], float(found[-1]))
 
 
@@ -70,6 +90,7 @@ def share_of_right(log_odds: Floats, won: Floats) -> float:
     won         (n,) how far each did, 0 to 1
     """
     odds, share = np.exp(log_odds), 0.5
-    for _ in range(EM_ROUNDS if won.any() else 0):
-        share = float(np.average(share * odds / (share * odds + 1 - share), weights=won))
+    everyone = won.sum() + SUPPOSED_RIGHT + SUPPOSED_WRONG
+    for _ in range(EM_ROUNDS):
+        share = (float(won @ (share * odds / (share * odds + 1 - share))) + SUPPOSED_RIGHT) / everyone
     return min(max(share, LEAST_SHARE_RIGHT), 1 - LEAST_SHARE_RIGHT)

@@ -28,6 +28,7 @@ from kgalign.text import unit_rows, word_vectors
 Evidence = dict[str, tuple[Vectors, Vectors]]  # vectors of all entities of either side, none longer than 1, by kind of evidence
 Against = dict[str, Contradictions]
 AnyEvidence = dict[str, tuple[Vectors, Vectors] | Contradictions]
+Near = tuple[Vectors, Vectors] | None  # known neighbours of either side; None: they do not count
 
 DEFAULT_WEIGHTS = {
     "names": 12.0,
@@ -46,7 +47,7 @@ AGAINST_KINDS = ("other relations", "other values")
 GRAPH_KINDS = (*FINDING_KINDS, "roles", *AGAINST_KINDS)
 # Around seeds more is known, and rightly, than around others: what differs is less telling there than seeds make it look.
 BELIEVED_OF_SEEDS = {"other relations": 0.5}
-MIN_SEEDS = 100  # fewer do not teach weights
+MIN_SEEDS = 150  # fewer do not teach weights
 MIN_RELATION_MATCH = 0.05
 MOST_TWO_HOPS = 64  # features for each entity, on average
 
@@ -66,7 +67,7 @@ class Fast:
     other values    where such a property has another value: this too
 
     A known pair counts for as much as it is probable, and a rare feature for more than a frequent one. Weights are learnt on the seeds,
-    so that the softmax over a row means what it says; with fewer than a hundred, defaults stand in. Then sources compete for targets
+    so that the softmax over a row means what it says; with fewer than 150, defaults stand in. Then sources compete for targets
     (Sinkhorn), and what comes out are the probabilities.
 
     Known pairs are all the graph evidence there is but for literals, and a pair is never evidence for itself. Without seeds the first
@@ -117,7 +118,7 @@ class Fast:
             **by_graph,
             **evidence_against(task, known, left_out),
         }
-        near = _known_neighbours(task, known)
+        near = None if "neighbours" in left_out else _known_neighbours(task, known)
         weights, doubt = self._learn_weights(task, evidence, by_graph, near)
         rows, targets = self._pairs(task, by_graph, training=False)
         scores = np.zeros(len(rows), np.float32)
@@ -128,14 +129,15 @@ class Fast:
         shares = balance(candidates, self.iterations)
         if task.protocol == "closed":
             return _rescored(candidates, shares)
-        return _doubted(candidates, shares, doubt, evidence, near)
+        most = MOST_UNTAUGHT if len(task.seeds) < MIN_SEEDS else 1.0
+        return _doubted(candidates, shares, doubt, most, evidence, near)
 
     def _learn_weights(
-        self, task: AlignmentTask, evidence: AnyEvidence, by_graph: Evidence, near: tuple[Vectors, Vectors]
+        self, task: AlignmentTask, evidence: AnyEvidence, by_graph: Evidence, near: Near
     ) -> tuple[dict[str, float], Doubt]:
-        """The weights under which the seeds are most probable among their own candidates, and how their scores tell right from wrong."""
+        """The weights under which the seeds are most probable among their own candidates, and what tells their pairs from wrong ones."""
         weights = np.array([DEFAULT_WEIGHTS[kind] for kind in evidence])
-        if len(task.seeds) < MIN_SEEDS:
+        if not len(task.seeds):
             return dict(zip(evidence, weights.tolist(), strict=True)), UNTAUGHT
         links = _training_links(task, self.training_links, self.seed)
         rows, targets = self._pairs(task, by_graph, training=True)
@@ -143,8 +145,9 @@ class Fast:
         rows = np.concatenate([np.arange(len(links)), rows[wrong]])
         targets = np.concatenate([links.targets, targets[wrong]])
         cosines = np.column_stack([_compared(what, links.sources[rows], targets) for what in evidence.values()])
-        weights = _fit_choice(rows, cosines, len(links), weights)
-        weights *= [BELIEVED_OF_SEEDS.get(kind, 1.0) for kind in evidence]
+        if len(task.seeds) >= MIN_SEEDS:
+            weights = _fit_choice(rows, cosines, len(links), weights)
+            weights *= [BELIEVED_OF_SEEDS.get(kind, 1.0) for kind in evidence]
         scores = cosines @ weights
         wrong = _best_wrong(rows, scores, len(links))
         signs = [
@@ -231,10 +234,9 @@ def graph_evidence(task: AlignmentTask, known: Alignment) -> Evidence:
 
 def _known_neighbours(task: AlignmentTask, known: Alignment) -> tuple[sparse.csr_array, sparse.csr_array]:
     """Which entities of the target are the neighbours of each; on the source side, as far as it is known."""
-    near = adjacency(task.source) @ _seen_through(task, known)[0], adjacency(task.target)
-    for side in near:
-        side.sort_indices()
-    return near
+    near = adjacency(task.source) @ _seen_through(task, known)[0]
+    near.sort_indices()
+    return near, adjacency(task.target)
 
 
 def evidence_against(task: AlignmentTask, known: Alignment, without: Sequence[str] = ()) -> Against:
@@ -362,12 +364,11 @@ def _rescored(candidates: Candidates, shares: Floats) -> Candidates:
     return Candidates(candidates.queries, targets, scores)
 
 
-def _doubted(
-    candidates: Candidates, shares: Floats, doubt: Doubt, evidence: AnyEvidence, near: tuple[Vectors, Vectors]
-) -> Candidates:
+def _doubted(candidates: Candidates, shares: Floats, doubt: Doubt, most: float, evidence: AnyEvidence, near: Near) -> Candidates:
     """The same for those who may have no counterpart.
 
-    Winning against others is not enough: all shares of a source count by how far its best candidate is one that a right pair could be.
+    Winning against others is not enough: all shares of a source count by how probably its best candidate is right. Of all that won, so many
+    are right as their signs tell, and `most` at most.
     """
     shares = shares / np.maximum(shares.sum(axis=1, keepdims=True), 1e-30)
     best = shares.argmax(axis=1)[:, None]
@@ -377,9 +378,7 @@ def _doubted(
     there = targets >= 0
     log_odds = np.zeros(len(there))
     log_odds[there] = doubt.log_odds(_signs(evidence, near, candidates.queries[there], targets[there], scores[there]))
-    right = share_of_right(log_odds, won)
-    if doubt is UNTAUGHT:
-        right = min(right, MOST_UNTAUGHT)
+    right = min(share_of_right(log_odds, won), most)
     log_odds += np.log(right / (1 - right))
     shares /= 1 + np.exp(-log_odds[:, None])
     odds = shares / np.maximum(1 - shares.sum(axis=1, keepdims=True), 1e-9)
@@ -392,15 +391,15 @@ def _best_wrong(rows: Ints, scores: Floats, count: int) -> Ints:
     return order[np.unique(rows[order], return_index=True)[1]]
 
 
-def _signs(evidence: AnyEvidence, near: tuple[Vectors, Vectors], sources: Ints, targets: Ints, scores: Floats) -> Floats:
-    """(n, signs) what tells whether a pair is one at all, see kgalign.models.doubt."""
+def _signs(evidence: AnyEvidence, near: Near, sources: Ints, targets: Ints, scores: Floats) -> Floats:
+    """(n, signs) what tells whether a pair is one at all, see SIGNS."""
 
-    def of(*kinds: str) -> Floats:
-        found = [_compared(evidence[kind], sources, targets) for kind in kinds if kind in evidence]
-        return np.max(found, axis=0) if found else np.zeros(len(sources))
+    def of(kind: str) -> Floats:
+        return _compared(evidence[kind], sources, targets) if kind in evidence else np.zeros(len(sources))
 
-    common = np.log1p(pair_products(*near, sources, targets))
-    return np.column_stack([scores, of("names", "meanings"), common, of("values"), of("other values")])
+    alike = np.maximum.reduce([of("names"), of("meanings"), 2 * of("words") - 1])  # vectors of any two words have much in common
+    common = np.zeros(len(sources)) if near is None else np.log1p(pair_products(*near, sources, targets))
+    return np.column_stack([scores, alike, common, of("values"), of("other values"), of("other relations")])
 
 
 def _fit_choice(rows: Ints, cosines: Floats, count: int, start: Floats) -> Floats:

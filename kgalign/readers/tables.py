@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
+
+import numpy as np
 
 from kgalign.data import KnowledgeGraph
 from kgalign.errors import DataError
@@ -14,6 +18,9 @@ from kgalign.readers.names import LABEL_PROPERTIES
 
 NEEDS = "triples_1 and triples_2 ending in .tsv, .csv or .parquet (and seeds and links, likewise)"
 ENDINGS = (".tsv", ".csv", ".parquet")
+LIKE_VALUES = "entities that look like numbers or dates"
+QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"[^\t]*')
+VALUE = re.compile(r"[-+]?\d+(?:[.,:/-]\d+)*")
 HEADERS = {"head", "subject", "source", "relation", "predicate", "target", "tail", "object", "entity1", "entity2", "s", "p", "o"}
 
 
@@ -35,11 +42,27 @@ def read_graph(path: Path) -> tuple[KnowledgeGraph, dict[str, int]]:
 
     A tail in double quotes is a literal, as in N-Triples, and so is the tail of a label; all others are entities.
     """
-    rows = [fields for _, fields in read_table(path, 3)]
+    rows = [[*fields[:2], _first_column(fields[2])] for _, fields in read_table(path, 3)]
     literal = [fields[2].startswith('"') or fields[1].strip("<>") in LABEL_PROPERTIES for fields in rows]
     facts = (fields for fields, is_literal in zip(rows, literal, strict=True) if not is_literal)
     literals = (fields for fields, is_literal in zip(rows, literal, strict=True) if is_literal)
-    return build_graph(path, facts, literals)
+    graph, ids = build_graph(path, facts, literals)
+    bare = _bare_values(graph)
+    return replace(graph, record={**graph.record, LIKE_VALUES: bare}) if bare else graph, ids
+
+
+def _first_column(rest: str) -> str:
+    """What a row has in its last column, without any further ones; a tab in quotes is part of the value."""
+    quoted = QUOTED.match(rest)
+    return quoted[0] if quoted else rest.split("\t", 1)[0]
+
+
+def _bare_values(graph: KnowledgeGraph) -> int:
+    """How many entities look like numbers or dates that should have been in quotes; none where ids are numbers."""
+    heads = np.unique(graph.triples[:, 0]).tolist()
+    if any(VALUE.fullmatch(graph.entities[head]) for head in heads):
+        return 0
+    return sum(VALUE.fullmatch(entity) is not None for entity in graph.entities)
 
 
 def read_links(seeds: Path | None, links: Path | None, source_ids: Mapping[str, int], target_ids: Mapping[str, int]) -> Links:

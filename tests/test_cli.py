@@ -71,6 +71,15 @@ def test_decode_and_evaluate_follow_an_alignment(tmp_path):
     assert "not judged" in done.stdout
 
 
+def test_gold_links_that_were_seeds_are_not_counted(tmp_path):
+    write_pair(tmp_path)
+    (tmp_path / "seeds.tsv").write_text("Rome\tRoma\n")
+    (tmp_path / "all.tsv").write_text("Rome\tRoma\nItaly\tItalia\n")
+    assert kgalign("align", "left.tsv", "right.tsv", "--seeds", "seeds.tsv", cwd=tmp_path).returncode == 0
+    figures = json.loads(kgalign("evaluate", "run", "--gold", "all.tsv", "--complete", "--json", cwd=tmp_path).stdout)
+    assert (figures["gold"], figures["complete"]) == (1, True)
+
+
 def test_info_says_what_was_read(tmp_path):
     seen = json.loads(kgalign("info", DEMOS / "zh_en", "--json", cwd=tmp_path).stdout)
     assert seen["source"]["entities"] > 1300

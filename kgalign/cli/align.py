@@ -27,7 +27,7 @@ from kgalign.cli.options import (
     parse_languages,
     parse_settings,
 )
-from kgalign.cli.printing import console, print_json, show_figures, size, working
+from kgalign.cli.printing import console, print_json, show_figures, show_not_judged, size, working
 from kgalign.coordinate import Round, check_options
 from kgalign.data import Alignment, AlignmentTask, KnowledgeGraph
 from kgalign.decode import ALIASES, DECODERS, decoder_options, make_decoder
@@ -248,6 +248,7 @@ def _finish(run: Run, output: Path, as_json: bool) -> None:
     if as_json:
         print_json({"run": str(folder), **run.report()})
     elif run.metrics:
+        show_not_judged(run.metrics)
         show_figures(run.metrics)
     sure, likely = ((run.alignment.scores > least).sum() for least in (0.9, 0.5))
     console.print(f"{len(run.alignment):,} links in {folder}/alignment.tsv; {likely:,} of them above 0.5, {sure:,} above 0.9")

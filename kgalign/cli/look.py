@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 
 from kgalign.cli.options import PLACES, AsJson, Labels, Languages, Protocols, Strict, parse_languages
-from kgalign.cli.printing import console, plain_text, print_json, show_figures, working
+from kgalign.cli.printing import console, plain_text, print_json, show_figures, show_not_judged, working
 from kgalign.data import KnowledgeGraph
 from kgalign.evaluate import evaluate as measure
 from kgalign.explain import read_explanations
@@ -63,18 +63,16 @@ def evaluate(
     bootstrap: Annotated[int, typer.Option(min=0, help="draws for confidence intervals, 0: none")] = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Measure links against gold links."""
-    links, gold_links = read_alignments(alignment, gold)
+    """Measure links against gold links; those that were seeds of the run are not counted."""
     report = alignment / "run.json"
-    named: Any = protocol.value if protocol else json.loads(report.read_text("utf-8"))["protocol"] if report.is_file() else "open"
+    told: dict[str, Any] = json.loads(report.read_text("utf-8")) if report.is_file() else {"protocol": "open"}
+    seeds = told.get("options", {}).get("read", {}).get("seeds")
+    links, gold_links = read_alignments(alignment, gold, Path(seeds) if seeds and Path(seeds).is_file() else None)
+    named: Any = protocol.value if protocol else told["protocol"]
     if not np.isin(links.sources, gold_links.sources).any():
         console.print("no link begins at an entity of the gold links: are they of the same graphs, and the right way round?")
     figures = measure(links, gold_links, protocol=named, complete=complete, bootstrap=bootstrap)
-    if figures["not_judged"]:
-        console.print(
-            f"{figures['not_judged']:,} of {figures['matched']:,} links touch no gold link: whether they are right is not known "
-            "(--complete: the gold links are all there are)"
-        )
+    show_not_judged(figures)
     if as_json:
         print_json(figures)
     else:

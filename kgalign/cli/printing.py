@@ -51,6 +51,15 @@ def print_json(value: Any) -> None:
     print(json.dumps(value, indent=2, ensure_ascii=False, default=str))
 
 
+def show_not_judged(figures: Mapping[str, Any]) -> None:
+    """Says how many links nobody can judge; those are not in the figures."""
+    if figures["not_judged"]:
+        console.print(
+            f"{figures['not_judged']:,} of {figures['matched']:,} links touch no gold link: whether they are right is not known "
+            "(kgalign evaluate --complete: the gold links are all there are)"
+        )
+
+
 def show_figures(figures: Mapping[str, Any]) -> None:
     table = Table("figure", "value")
     for name, value in figures.items():

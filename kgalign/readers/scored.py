@@ -46,10 +46,11 @@ def read_candidates(path: Path, scale: Scale = "similarity", temperature: float 
     return candidates, task
 
 
-def read_alignments(path: Path, gold_path: Path) -> tuple[Alignment, Alignment]:
-    """The links of a file, or of a run's folder, and the gold links of another, over common ids."""
+def read_alignments(path: Path, gold_path: Path, seeds_path: Path | None = None) -> tuple[Alignment, Alignment]:
+    """The links of a file, or of a run's folder, and the gold links of another, over common ids; those that were seeds are left out."""
     if path.is_dir():
         path = path / "alignment.tsv"
+    told = {link_names(fields) for _, fields in read_table(seeds_path, 2)} if seeds_path else set()
     ids: tuple[dict[str, int], dict[str, int]] = ({}, {})
     links = []
     for file in (path, gold_path):
@@ -57,6 +58,8 @@ def read_alignments(path: Path, gold_path: Path) -> tuple[Alignment, Alignment]:
         pairs, scores = [], []
         for number, fields in read_table(file, 2 if score_at is None else max(2, score_at + 1)):
             names = link_names(fields)
+            if file == gold_path and names in told:
+                continue
             pairs.append([side.setdefault(name, len(side)) for side, name in zip(ids, names, strict=True)])
             scores.append(1.0 if score_at is None else _probability(file, number, fields[score_at].split("\t")[0]))
         if not pairs:

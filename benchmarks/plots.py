@@ -85,7 +85,7 @@ def draw_rounds(figure: Any, data: dict[str, dict[str, list[float]]]) -> None:
         axes.set(title=name_of(pair), xlabel="round")
         axes.xaxis.get_major_locator().set_params(integer=True)
     figure.axes[0].set_ylabel("hits@1, %")
-    figure.axes[0].legend()
+    figure.legend(*figure.axes[0].get_legend_handles_labels(), loc="outside right center")
 
 
 def reliability_data() -> dict[str, dict[str, list[dict[str, float]]]]:
@@ -108,7 +108,7 @@ def draw_reliability(figure: Any, data: dict[str, dict[str, list[dict[str, float
             axes.plot(told, right, marker=MARKS[number % len(MARKS)], markersize=3, label=system)
         axes.set(title=when, xlabel="probability of the best candidate", xlim=(0, 1), ylim=(0, 1))
     figure.axes[0].set_ylabel("share that is right")
-    figure.axes[-1].legend()
+    figure.legend(*figure.axes[-1].get_legend_handles_labels(), loc="outside right center")
 
 
 def costs_data() -> list[tuple[str, float, float, bool]]:

@@ -12,10 +12,8 @@ from kgalign.data import Floats
 FARTHEST = 50.0  # log-odds beyond are as good as certain
 LEAST_SHARE_RIGHT = 0.01  # of the winners, however bad all looks, and wrong however good
 EM_ROUNDS = 100
-SUPPOSED_RIGHT, SUPPOSED_WRONG = (
-    10.0,
-    5.0,
-)  # pairs that a share is reckoned with beside those there are, so that a handful does not run away
+SUPPOSED_RIGHT = 10.0  # pairs that are counted beside those there are, so that a handful does not run away
+SUPPOSED_WRONG = 5.0
 
 
 class Sign(NamedTuple):

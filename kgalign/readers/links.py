@@ -28,7 +28,9 @@ def make_links(
         names = [_as_spelt(name, ids) for name, (_, ids, _) in zip(link_names(fields), sides, strict=True)]
         for (side, ids, line_of), name in zip(sides, names, strict=False):
             if name not in ids:
-                raise DataError(f"{path}:{number}: the {side} graph has no entity {name!r}; expected one that its files name")
+                other = target_ids if ids is source_ids else source_ids
+                hint = "; the other graph has it: are the two the right way round?" if name in other else ""
+                raise DataError(f"{path}:{number}: the {side} graph has no entity {name!r}; expected one that its files name{hint}")
             if ids[name] in line_of:
                 raise DataError(
                     f"{path}:{number}: the {side} entity {name!r} is linked on line {line_of[ids[name]]} already; "

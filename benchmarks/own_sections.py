@@ -54,7 +54,8 @@ def ablation() -> str:
     found = lines("ablation")
     text = (
         f"### What each part brings\n\nClosed, hits@1 in percent. {seeds_text(found)} The first rows add one thing after another; *+ doubtful "
-        "pairs* feeds back all that may be right with its probability, not only what is easy; the others take one thing out of the whole.\n"
+        "pairs* feeds back all that may be right with its probability, not only what is easy; the others take one thing out of the whole. "
+        "Measured before the present `kgalign/models/doubt.py`, on which the rows with all entities depend.\n"
     )
     measured = by_system(found)
     rows = [[system, *cells_by_pair(measured[system])] for system in ROWS_OF_FAST if system in measured]

@@ -78,6 +78,15 @@ def test_gold_links_that_were_seeds_are_not_counted(tmp_path):
     assert kgalign("align", "left.tsv", "right.tsv", "--seeds", "seeds.tsv", cwd=tmp_path).returncode == 0
     figures = json.loads(kgalign("evaluate", "run", "--gold", "all.tsv", "--complete", "--json", cwd=tmp_path).stdout)
     assert (figures["gold"], figures["complete"]) == (1, True)
+    done = kgalign("evaluate", "run", "--gold", "seeds.tsv", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (
+        2,
+        "kgalign: seeds.tsv: no links that were no seeds of the run; expected rows of source and target\n",
+    )
+    (tmp_path / "run" / "run.json").write_text("{")
+    done = kgalign("evaluate", "run", "--gold", "all.tsv", cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.startswith("kgalign: run/run.json: expected JSON")
 
 
 def test_info_says_what_was_read(tmp_path):

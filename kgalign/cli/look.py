@@ -15,6 +15,7 @@ from rich.table import Table
 from kgalign.cli.options import PLACES, AsJson, Labels, Languages, Protocols, Strict, parse_languages
 from kgalign.cli.printing import console, plain_text, print_json, show_figures, show_not_judged, working
 from kgalign.data import KnowledgeGraph
+from kgalign.errors import DataError
 from kgalign.evaluate import evaluate as measure
 from kgalign.explain import read_explanations
 from kgalign.readers import is_dataset, read, read_graph
@@ -65,7 +66,10 @@ def evaluate(
 ) -> None:
     """Measure links against gold links; those that were seeds of the run are not counted."""
     report = alignment / "run.json"
-    told: dict[str, Any] = json.loads(report.read_text("utf-8")) if report.is_file() else {"protocol": "open"}
+    try:
+        told: dict[str, Any] = json.loads(report.read_text("utf-8")) if report.is_file() else {"protocol": "open"}
+    except ValueError:
+        raise DataError(f"{report}: expected JSON, as kgalign align writes it; was it cut off? Then align again") from None
     seeds = told.get("options", {}).get("read", {}).get("seeds")
     links, gold_links = read_alignments(alignment, gold, Path(seeds) if seeds and Path(seeds).is_file() else None)
     named: Any = protocol.value if protocol else told["protocol"]

@@ -63,7 +63,8 @@ def read_alignments(path: Path, gold_path: Path, seeds_path: Path | None = None)
             pairs.append([side.setdefault(name, len(side)) for side, name in zip(ids, names, strict=True)])
             scores.append(1.0 if score_at is None else _probability(file, number, fields[score_at].split("\t")[0]))
         if not pairs:
-            raise DataError(f"{file}: no links; expected rows of source and target")
+            rest = " that were no seeds of the run" if file == gold_path and told else ""
+            raise DataError(f"{file}: no links{rest}; expected rows of source and target")
         links.append(Alignment(np.array(pairs, np.int64), np.array(scores)))
     return links[0], links[1]
 

@@ -35,7 +35,7 @@ def fast() -> str:
         "the seconds on two cores, reading included, and the peak of memory in MiB; means over the three pairs. Each run of `fast` has a "
         "process of its own. Options were chosen on links held out of the seeds, of ZH-EN and FR-EN; but earlier versions were measured on "
         "the test links too, and those figures were seen before the next version was built, so these are not figures of a single look. "
-        "Some lines of seeds 1 and 2 are of the version before the present `kgalign/models/doubt.py`.\n"
+        "The lines of seed 2 are of the version before the present `kgalign/models/doubt.py`.\n"
     )
     header = ("", "ZH-EN", "JA-EN", "FR-EN", "ECE", "right above p = 0.9", "seconds", "MiB")
     return f"{text}\n{table(header, rows)}\n"

@@ -14,7 +14,7 @@ from kgalign.bench.decisions import ALPHA, ROUNDS
 from kgalign.bench.plan import Plan
 from kgalign.bench.results import hardware
 from kgalign.bench.systems import told_options
-from kgalign.coordinate import Round
+from kgalign.reasoning.easy_to_hard import Round
 
 
 def main() -> None:

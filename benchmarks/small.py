@@ -24,7 +24,7 @@ from kgalign.bench.results import DEVELOPMENT
 from kgalign.data import Floats, Ints
 from kgalign.errors import OptionError
 from kgalign.readers import make_task
-from kgalign.relations import adjacency
+from kgalign.features.relations import adjacency
 
 ENTITIES = 1600  # in all draws of a row together
 MOST_NEIGHBOURS = 6  # of one entity that the draw goes on to, so that it is not all around one hub

@@ -21,8 +21,8 @@ from scipy.sparse.csgraph import min_weight_full_bipartite_matching
 
 from benchmarks.results import DATA, add
 from kgalign import Candidates, make_model, read
-from kgalign.assignment import assign
-from kgalign.decode import joint
+from kgalign.decoding.assignment import assign
+from kgalign.decoding.decoders import joint
 
 LIMIT_SECONDS = 300
 UNMATCHED = 0.01

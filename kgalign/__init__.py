@@ -1,33 +1,39 @@
-"""Finds which entities of two knowledge graphs are the same thing, and says how sure it is."""
+"""Finds which entities of two knowledge graphs are the same thing, with calibrated probabilities and explanations."""
 
-__version__ = "0.1.0"
-
-from kgalign.align import Run, align
-from kgalign.coordinate import Round, coordinate
+from kgalign.align import align
 from kgalign.data import Alignment, AlignmentTask, Attributes, Candidates, KnowledgeGraph, hold_out, share_names
 from kgalign.datasets import demo
-from kgalign.decode import DECODERS, make_decoder
+from kgalign.decoding import DECODERS, make_decoder
 from kgalign.errors import DataError, KgalignError, OptionError
 from kgalign.evaluate import compare, evaluate
-from kgalign.explain import Explanation, explain
-from kgalign.models import MODELS, Model, make_model
+from kgalign.explain.explanations import Explanation, explain
+from kgalign.models import MODELS, make_model
 from kgalign.readers import read, read_graph
-from kgalign.writers import write, write_graph, write_run
+from kgalign.reasoning import Reasoning, Round, Rules, coordinate
+from kgalign.runs import Run, write_run
+from kgalign.seams import Capabilities, FittedModel, Model
+from kgalign.version import __version__
+from kgalign.writers import write, write_graph
 
 __all__ = [
     "read",
     "read_graph",
     "demo",
+    "align",
+    "Run",
+    "write_run",
+    "write",
+    "write_graph",
+    "explain",
+    "Explanation",
     "make_model",
     "coordinate",
+    "Rules",
+    "Reasoning",
+    "Round",
     "make_decoder",
     "evaluate",
     "compare",
-    "write",
-    "align",
-    "write_run",
-    "write_graph",
-    "explain",
     "hold_out",
     "share_names",
     "KnowledgeGraph",
@@ -35,13 +41,13 @@ __all__ = [
     "AlignmentTask",
     "Alignment",
     "Candidates",
-    "Round",
-    "Run",
-    "Explanation",
     "Model",
+    "FittedModel",
+    "Capabilities",
     "MODELS",
     "DECODERS",
     "KgalignError",
     "DataError",
     "OptionError",
+    "__version__",
 ]

@@ -1,4 +1,4 @@
-"""The four things that everything else passes around: graphs, alignments, tasks and candidates.
+"""The types that every stage takes and returns: graphs, alignments, tasks and candidates.
 
 Each graph numbers its own entities 0..n-1: an entity's id is its position. All objects are frozen and checked once, when they are made.
 """
@@ -14,14 +14,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from kgalign.errors import DataError, OptionError
 
-Ints = NDArray[Any]  # the kind of number is told to the reader; widths differ with size
+Ints = NDArray[Any]  # integers; the alias documents the kind of number, widths differ with size
 Floats = NDArray[Any]
 Protocol = Literal["closed", "open"]
 
 
 @dataclass(frozen=True, eq=False)
 class Attributes:
-    """The literals of a graph: `values[i]` is what the entity `facts[i, 0]` has for the property `facts[i, 1]`."""
+    """The literals of a graph: the entity `facts[i, 0]` has `values[i]` for the property `facts[i, 1]`."""
 
     properties: Sequence[str] = ()
     facts: Ints = field(default_factory=lambda: np.empty((0, 2), np.int64))  # (n, 2) entity id, property id
@@ -62,11 +62,11 @@ class KnowledgeGraph:
 
 @dataclass(frozen=True, eq=False)
 class Alignment:
-    """Pairs of entities and how sure each is. Seeds, easy pairs, gold links and results are all alignments."""
+    """Links between two graphs with their probabilities. Seeds, confident links, gold links and results are all alignments."""
 
     pairs: Ints  # (n, 2) source id, target id
     scores: Floats = None  # type: ignore[assignment]  # (n,) probability in [0, 1]; 1 where none is given
-    rounds: Ints = None  # type: ignore[assignment]  # (n,) round of Easy-to-Hard that made the pair easy, 0: none did
+    rounds: Ints = None  # type: ignore[assignment]  # (n,) round of Easy-to-Hard in which the link became confident, 0: in none
     record: Mapping[str, Any] = field(default_factory=dict)  # how it came about, for people and run.json
 
     def __post_init__(self) -> None:
@@ -112,17 +112,18 @@ class Alignment:
 
 @dataclass(frozen=True, eq=False)
 class AlignmentTask:
-    """All that a model may see: two graphs, the seeds, who is asked and who is on offer. The gold of the queries is never inside.
+    """Everything a model may see: two graphs, the seeds, the query entities and the candidate pool. The gold links are never inside.
 
-    protocol    closed: the pool holds the counterparts of the queries and nothing else, as most papers measure;
-                open: everything without a seed is asked and on offer, and many have no counterpart
+    Attributes:
+        protocol: `closed`: the pool holds exactly the counterparts of the queries, as most papers measure. `open`: every entity without
+            a seed is a query or in the pool, and many have no counterpart.
     """
 
     source: KnowledgeGraph
     target: KnowledgeGraph
     seeds: Alignment
     queries: Ints  # (n,) source ids to align, ascending
-    pool: Ints  # (m,) target ids on offer, ascending
+    pool: Ints  # (m,) target ids that may be matched, ascending
     protocol: Protocol = "open"
 
     def __post_init__(self) -> None:
@@ -140,23 +141,25 @@ class AlignmentTask:
                 raise DataError(f"two seeds share a {side} entity: expected each entity in one seed at most")
 
     def unmatched(self, alignment: Alignment) -> tuple[Ints, Ints]:
-        """(a,) the queries and (b,) the pool entries that no link of the alignment touches."""
+        """(a,) the queries and (b,) the pool entities that no link of the alignment touches."""
         return np.setdiff1d(self.queries, alignment.sources), np.setdiff1d(self.pool, alignment.targets)
 
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
-    """For each query its possible targets, best first. Rows that have fewer are filled up with target -1 and score -inf.
+    """For each query its candidate targets, best first. Short rows are filled up with target -1 and score -inf.
 
-    temperature     scores / temperature are log-odds: what makes a row's softmax mean what it says
-    nobody          the score of "none of these", which takes its share of each row's softmax; -inf: none, one of them must be right
+    Attributes:
+        temperature: Scores divided by the temperature are log-odds, so that the softmax over a row gives probabilities.
+        no_match_score: The score of the no-match option, which takes its share of every row's softmax. -inf: there is no such option,
+            one of the candidates must be right.
     """
 
     queries: Ints  # (n,)
     targets: Ints  # (n, k)
     scores: Floats  # (n, k)
     temperature: float = 1.0
-    nobody: float = -np.inf
+    no_match_score: float = -np.inf
 
     def __post_init__(self) -> None:
         _freeze(self, "queries", np.int64, (-1,))
@@ -174,26 +177,30 @@ class Candidates:
         return len(self.queries)
 
     def probabilities(self) -> Floats:
-        """(n, k) each row's softmax of score / temperature; 0 where there is no candidate."""
+        """(n, k) the softmax of score / temperature over each row, the no-match option included; 0 where there is no candidate."""
         logits = self.scores.astype(np.float64) / self.temperature
-        nobody = self.nobody / self.temperature
-        highest = logits.max(axis=1, keepdims=True, initial=nobody)
+        no_match = self.no_match_score / self.temperature
+        highest = logits.max(axis=1, keepdims=True, initial=no_match)
         with np.errstate(invalid="ignore"):
             weights = np.exp(logits - highest)
-            other = np.exp(nobody - highest) if np.isfinite(nobody) else 0.0
+            other = np.exp(no_match - highest) if np.isfinite(no_match) else 0.0
         weights[self.targets < 0] = 0
         return weights / np.maximum(weights.sum(axis=1, keepdims=True) + other, 1e-300)
 
     def edges(self) -> tuple[Ints, Ints]:
-        """(row, column) positions of the candidates that are there, row by row."""
+        """Rows and columns of the candidates that exist, row by row."""
         rows, slots = np.nonzero(self.targets >= 0)
         return rows, slots
 
+    def where(self, chosen: NDArray[Any]) -> Candidates:
+        """The candidates of the queries that a mask or an array of positions picks."""
+        return replace(self, queries=self.queries[chosen], targets=self.targets[chosen], scores=self.scores[chosen])
+
 
 def hold_out(task: AlignmentTask, fraction: float = 0.1, seed: int = 0) -> tuple[AlignmentTask, Alignment]:
-    """The same task with some of its seeds asked instead of told, and those seeds: development links.
+    """The same task with a fraction of its seeds turned into queries, and those held-out seeds: development links.
 
-    They are asked in the company of the other queries, so that they meet the competition of the real run.
+    Held-out seeds are queries beside the real ones, so that they meet the same competition.
     """
     if not 0 < fraction < 1:
         raise OptionError(f"fraction={fraction}: expected a number between 0 and 1")
@@ -201,24 +208,39 @@ def hold_out(task: AlignmentTask, fraction: float = 0.1, seed: int = 0) -> tuple
     order = np.random.default_rng(seed).permutation(len(task.seeds))
     held[order[: round(fraction * len(task.seeds))]] = True
     dev = task.seeds.where(held)
-    asked = replace(
+    without = replace(
         task,
         seeds=task.seeds.where(~held),
         queries=np.union1d(task.queries, dev.sources),
         pool=np.union1d(task.pool, dev.targets),
     )
-    return asked, dev
+    return without, dev
 
 
 def share_names(task: AlignmentTask, known: Alignment) -> AlignmentTask:
-    """The same task in which the source of each known pair bears the name of its target.
+    """The same task in which the source of each known link bears the name of its target.
 
-    The paper's way to tell a model of easy pairs when the model has no place for them.
+    The paper feeds confident links back in this way to a model that has no other input for them.
     """
     names = list(task.source.names)
     for source, target in known.pairs.tolist():
         names[source] = task.target.names[target]
     return replace(task, source=replace(task.source, names=names))
+
+
+def same_graphs(one: AlignmentTask, other: AlignmentTask) -> bool:
+    """Whether two tasks are about the same two graphs, whatever their seeds, queries and pool."""
+    return all(_same_graph(*sides) for sides in ((one.source, other.source), (one.target, other.target)))
+
+
+def _same_graph(one: KnowledgeGraph, other: KnowledgeGraph) -> bool:
+    return one is other or (
+        list(one.names) == list(other.names)
+        and list(one.entities) == list(other.entities)
+        and np.array_equal(one.triples, other.triples)
+        and np.array_equal(one.attributes.facts, other.attributes.facts)
+        and list(one.attributes.values) == list(other.attributes.values)
+    )
 
 
 def _freeze(owner: object, name: str, dtype: type, shape: tuple[int, ...]) -> None:

@@ -14,8 +14,8 @@ import scipy  # which imports its parts when they are first used
 from kgalign.data import Alignment, AlignmentTask, Ints, KnowledgeGraph
 from kgalign.errors import DataError, OptionError
 from kgalign.files import read_rows
-from kgalign.readers.names import LABEL_PROPERTIES, as_name, local_name, normal_iri
-from kgalign.relations import RelationMatch, both_ways
+from kgalign.iri import LABEL_PROPERTIES, as_name, local_name, normal_iri
+from kgalign.features.relations import Edges, RelationMatch
 from kgalign.writers.rdf import LABEL, literal
 from kgalign.writers.sameas import SAME_AS, iri
 from kgalign.writers.tsv import one_field
@@ -146,7 +146,7 @@ def _single_values(graph: KnowledgeGraph, ids: Ints, numbers: dict[str, int], la
 
     Only of properties that nearly always have one; names may differ. `numbers` and `languages` take up what they do not hold yet.
     """
-    from kgalign.literals import value_features  # which takes sparse matrices, slow to import
+    from kgalign.features.literals import value_features  # which takes sparse matrices, slow to import
 
     literals = graph.attributes
     link_of = np.full(len(graph.entities), -1, np.int64)
@@ -214,7 +214,7 @@ def _fact_conflicts(task: AlignmentTask, links: Alignment, relations: Sequence[R
 
 def _single_ends(graph: KnowledgeGraph, relation: int) -> Ints:
     """(n,) the end that each entity has in a relation, numbered as by both_ways; -1 where it has none, or where several are common."""
-    edges = both_ways(graph)
+    edges = Edges.of(graph).triples
     heads, tails = edges[edges[:, 1] == relation][:, [0, 2]].T
     ends = np.full(len(graph.entities), -1, np.int64)
     heads, first, often = np.unique(heads, return_index=True, return_counts=True)

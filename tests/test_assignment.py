@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kgalign.assignment import assign
+from kgalign.decoding.assignment import assign
 
 
 def brute_force(edges, unmatched):

@@ -7,8 +7,8 @@ from conftest import graph, task_of
 from scipy import sparse
 
 from kgalign import demo, hold_out, make_model
-from kgalign.models.bootea import edit_labels, errors, find_labels, replaced, shared_neighbours, unlikelihood
-from kgalign.models.translation import are_known, swapped, translation_error, triple_keys, unit
+from kgalign.models.embedding.bootea import edit_labels, errors, find_labels, replaced, shared_neighbours, unlikelihood
+from kgalign.models.embedding.translation import are_known, swapped, translation_error, triple_keys, unit
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@ from dataclasses import replace
 import numpy as np
 
 from kgalign import Alignment, Candidates
-from kgalign.calibrate import calibrated
+from kgalign.reasoning.calibration import calibrated
 
 
 def test_calibration_finds_what_made_the_data():

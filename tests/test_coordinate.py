@@ -5,10 +5,10 @@ import pytest
 from conftest import candidates_of, graph, task_of
 
 from kgalign import Alignment, Candidates, OptionError, coordinate
-from kgalign.coordinate import _enough, easy_pairs
-from kgalign.decode import greedy, joint
+from kgalign.reasoning.easy_to_hard import _enough, confident_links
+from kgalign.decoding.decoders import greedy, joint
 from kgalign.search import pack
-from kgalign.text import ngram_vectors
+from kgalign.features.text import ngram_vectors
 
 
 @dataclass(frozen=True)
@@ -139,7 +139,7 @@ def test_what_an_easy_pair_took_is_not_on_offer():
 def test_everyone_is_asked_for_evidence_but_only_queries_are_answered(bush):
     hard = replace(bush, queries=np.array([0]), pool=np.array([0, 1]), protocol="closed")
     alone = coordinate(Neighbours(), hard, alpha=0.75, min_new=1)
-    helped = coordinate(Neighbours(), hard, alpha=0.75, min_new=1, everyone=True)
+    helped = coordinate(Neighbours(), hard, alpha=0.75, min_new=1, all_entities=True)
     assert alone.pairs.tolist() == [[0, 0]], "nobody knows of Harvard and Yale"
     assert helped.pairs.tolist() == [[0, 1]]
     assert [turn["stopped"] for turn in helped.record["rounds"]].count(None) < len(helped.record["rounds"]) - 1, "two stops"
@@ -199,9 +199,9 @@ def test_seeds_are_known_from_the_start():
 
 def test_easy_is_sure_mutual_and_not_contested():
     matrix = [[0.8, 0.2, 0], [0.8, 0.0, 0.2], [0.1, 0.9, 0.0], [0.0, 0.05, 0.95]]
-    assert easy_pairs(candidates_of(matrix), 0.75).pairs.tolist() == [[2, 1], [3, 2]]
-    assert easy_pairs(candidates_of(matrix), 0.92).pairs.tolist() == [[3, 2]]
-    assert len(easy_pairs(candidates_of([[0.4, 0.4, 0.2]]), 0.3)) == 0, "torn between two"
+    assert confident_links(candidates_of(matrix), 0.75).pairs.tolist() == [[2, 1], [3, 2]]
+    assert confident_links(candidates_of(matrix), 0.92).pairs.tolist() == [[3, 2]]
+    assert len(confident_links(candidates_of([[0.4, 0.4, 0.2]]), 0.3)) == 0, "torn between two"
 
 
 @pytest.mark.parametrize("options", [{"alpha": 0.0}, {"alpha": 1.0}, {"min_new": 0}, {"max_rounds": -1}])
@@ -217,7 +217,7 @@ def test_alignment_is_the_same_bytes_for_the_same_input():
     assert isinstance(first, Alignment)
 
 
-def test_held_out_seeds_show_how_many_easy_pairs_are_right():
+def test_held_out_seeds_show_how_many_confident_links_are_right():
     @dataclass(frozen=True)
     class Scripted:
         """Sure of everything, and wrong about every fourth source."""
@@ -237,12 +237,12 @@ def test_held_out_seeds_show_how_many_easy_pairs_are_right():
     assert rounds[-1].alignment.scores[0] < 0.9, "it has learnt how often it is wrong"
 
 
-def test_a_model_that_weighs_doubt_is_told_of_doubtful_pairs(bush):
+def test_a_model_that_soft_evidence_is_told_of_doubtful_pairs(bush):
     told = []
 
     @dataclass(frozen=True)
     class Doubting(Neighbours):
-        weighs_doubt = True
+        soft_evidence = True
 
         def predict(self, task, known):
             told.append(known)

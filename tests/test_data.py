@@ -45,7 +45,7 @@ def test_a_row_without_candidates_has_no_probability():
 
 
 def test_nobody_takes_its_share_of_a_row():
-    candidates = Candidates(np.array([0]), np.array([[3]]), np.array([[1.0]]), 0.5, nobody=1.0)
+    candidates = Candidates(np.array([0]), np.array([[3]]), np.array([[1.0]]), 0.5, no_match_score=1.0)
     assert candidates.probabilities().tolist() == [[0.5]]
 
 

@@ -12,7 +12,7 @@ def test_names_reach_their_row_and_reasoning_adds_to_it(dbp15k, pair):
     task, gold = read(dbp15k / pair)
     assert (len(task.seeds), len(gold), task.protocol) == (4500, 10500, "closed")
     variants = (("greedy", False), ("greedy", True), ("joint", False), ("joint", True))
-    runs = [align(task, gold, model="names", decoder=decoder, easy_to_hard=easy, everyone=False) for decoder, easy in variants]
+    runs = [align(task, gold, model="names", decoder=decoder, easy_to_hard=easy, all_entities=False) for decoder, easy in variants]
     hits = [run.metrics["hits@1"] for run in runs]
     assert hits[0] >= AT_LEAST[pair]
     assert min(hits[1:]) > hits[0] + 0.01

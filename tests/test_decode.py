@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from kgalign import DECODERS, OptionError, make_decoder
-from kgalign.decode import csls, greedy, joint, mutual, sinkhorn, stable
+from kgalign.decoding.decoders import csls, greedy, joint, mutual, sinkhorn, stable
 
 MATRICES = arrays(float, st.tuples(st.integers(1, 7), st.integers(1, 7)), elements=st.sampled_from([0, 0.1, 0.2, 0.5, 0.5001, 0.9]))
 ONE_TO_ONE = [mutual, stable, joint]

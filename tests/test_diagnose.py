@@ -1,7 +1,7 @@
 import numpy as np
 
 from kgalign import Alignment, AlignmentTask, KnowledgeGraph
-from kgalign.diagnose import explain_little, is_little
+from kgalign.explain.diagnosis import explain_little, is_little
 
 
 def task_of(source_names, target_names, triples=((0, 0, 1),), seeds=()):

@@ -8,8 +8,8 @@ import pytest
 from benchmarks.generated import generate
 from kgalign import Alignment, AlignmentTask, KnowledgeGraph, align
 from kgalign.models import make_model
-from kgalign.models.doubt import SIGNS, UNTAUGHT, fit_doubt, share_of_right
-from kgalign.models.fast import GRAPH_KINDS, _best_wrong
+from kgalign.reasoning.no_match import SIGNS, UNTAUGHT, fit_doubt, share_of_right
+from kgalign.models.fast.model import GRAPH_KINDS, _best_wrong
 
 
 def test_doubt_is_learnt_from_the_signs_of_right_and_wrong_pairs():

@@ -10,10 +10,10 @@ from conftest import graph, task_of
 from kgalign import MODELS, Alignment, OptionError, demo, make_model
 from kgalign.data import Attributes
 from kgalign.models import model_class
-from kgalign.models.embedding import EmbeddingModel
-from kgalign.models.gcn_align import attribute_matrix, functionality
-from kgalign.models.layers import SparseMatrix, joint_triples, margin_loss, neighbour_matrix, normalised, share_rows
-from kgalign.models.rdgcn import TripleAttention, dual_graph, incidence
+from kgalign.models.embedding.frame import EmbeddingModel
+from kgalign.models.embedding.gcn_align import attribute_matrix, functionality
+from kgalign.models.embedding.layers import SparseMatrix, joint_triples, margin_loss, neighbour_matrix, normalised, share_rows
+from kgalign.models.embedding.rdgcn import TripleAttention, dual_graph, incidence
 
 CPU = torch.device("cpu")
 
@@ -58,7 +58,7 @@ def test_a_model_that_learnt_nothing_says_so(fitted, task):
         fresh.predict(task, task.seeds)
 
 
-def test_easy_pairs_are_learnt_from_and_never_judge(task):
+def test_confident_links_are_learnt_from_and_never_judge(task):
     """Of a new training the first network is the one without the development links."""
     learnt_from = []
 
@@ -152,7 +152,7 @@ def test_the_margin_loss_by_hand(monkeypatch):
     assert loss.item() == pytest.approx(5 / 4)
     loss.backward()
     whole, vectors.grad = vectors.grad, None
-    monkeypatch.setattr("kgalign.models.layers.BLOCK", 1)
+    monkeypatch.setattr("kgalign.models.embedding.layers.BLOCK", 1)
     margin_loss(vectors, pairs, wrong_sources, wrong_targets, 3.0).backward()
     torch.testing.assert_close(vectors.grad, whole)
 

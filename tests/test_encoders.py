@@ -11,7 +11,7 @@ from conftest import graph, task_of
 from test_cli import kgalign
 
 from kgalign import Alignment, DataError, OptionError, align, make_model
-from kgalign.encoders import encoded_names
+from kgalign.features.encoders import encoded_names
 
 SYNONYMS = (
     "car automobile, sofa couch, doctor physician, movie film, lawyer attorney, garbage trash, shop store, rock stone, sick ill, "

@@ -8,8 +8,8 @@ from conftest import candidates_of, graph, task_of
 from test_cli import kgalign
 
 from kgalign import Alignment, DataError, align, demo, write_run
-from kgalign.evidence import MOST_SHARED, gather_evidence, name_similarity
-from kgalign.explain import explain, read_explanations
+from kgalign.explain.evidence import MOST_SHARED, gather_evidence, name_similarity
+from kgalign.explain.explanations import explain, read_explanations
 
 SOURCE = graph(
     ["Bush", "Harvard", "Yale", "Texas", "Iraq"],
@@ -183,8 +183,8 @@ def test_why_there_is_no_partner_is_said():
     assert "has no partner: its best candidate went to Bush." in str(
         explain(TASK, without, candidates_of([[0.6], [0.5], [0], [0], [0]]), 1)
     )
-    nobody = str(explain(TASK, without, candidates_of(np.zeros((5, 6))), 4))
-    assert nobody == "Iraq  <Iraq>, 1 neighbour\nhas no partner: there was no candidate for it."
+    no_match_score = str(explain(TASK, without, candidates_of(np.zeros((5, 6))), 4))
+    assert no_match_score == "Iraq  <Iraq>, 1 neighbour\nhas no partner: there was no candidate for it."
 
 
 def test_explain_from_the_command_line(tmp_path):

@@ -8,16 +8,16 @@ import pytest
 from conftest import graph, task_of
 
 from kgalign import Alignment, DataError, OptionError, align, coordinate, demo, evaluate, hold_out, make_model
-from kgalign.decode import greedy
-from kgalign.models.topic_graphs import name_table, topic_graphs
+from kgalign.decoding.decoders import greedy
+from kgalign.models.gm.topic_graphs import name_table, topic_graphs
 
 torch = pytest.importorskip("torch", reason="gm needs PyTorch: pip install '.[neural]', as `make test` does")
 
 from kgalign.models import gm_training  # noqa: E402
-from kgalign.models.gm import GraphMatching  # noqa: E402
-from kgalign.models.gm_network import Encoded, GraphMatchingNetwork, Shape, pin  # noqa: E402
-from kgalign.models.gm_scoring import Scorer  # noqa: E402
-from kgalign.models.gm_training import _simulate, empty_network, make_scene, train  # noqa: E402
+from kgalign.models.gm.model import GraphMatching  # noqa: E402
+from kgalign.models.gm.network import Encoded, GraphMatchingNetwork, Shape, pin  # noqa: E402
+from kgalign.models.gm.scoring import Scorer  # noqa: E402
+from kgalign.models.gm.training import _simulate, empty_network, make_scene, train  # noqa: E402
 
 TINY = {
     "size": 16,

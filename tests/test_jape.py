@@ -9,7 +9,7 @@ from conftest import graph, task_of
 from scipy import sparse
 
 from kgalign import Alignment, Attributes, demo, make_model
-from kgalign.models.jape import (
+from kgalign.models.embedding.jape import (
     attribute_pairs,
     attribute_sets,
     attribute_vectors,

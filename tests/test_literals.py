@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from kgalign import Alignment, align, read, write_run
-from kgalign.contradictions import contradicting_relations, contradicting_values
+from kgalign.features.contradictions import contradicting_relations, contradicting_values
 from kgalign.data import Attributes
-from kgalign.explain import read_explanations
-from kgalign.literals import DIFFERS, IS_NEAR, IS_SAME, compare_literals, match_properties, read_literals, value_features
-from kgalign.models.fast import graph_evidence
-from kgalign.relations import match_relations
+from kgalign.explain.explanations import read_explanations
+from kgalign.features.literals import DIFFERS, IS_NEAR, IS_SAME, compare_literals, match_properties, read_literals, value_features
+from kgalign.models.fast.model import graph_evidence
+from kgalign.features.relations import match_relations
 
 PREFIXES = """@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
 @prefix xsd: <http://www.w3.org/2001/XMLSchema#> .

@@ -6,7 +6,7 @@ from test_cli import kgalign
 from kgalign import Alignment, Attributes, KnowledgeGraph, read, write_graph
 from kgalign.errors import DataError
 from kgalign.merge import find_conflicts, merged, read_links, single_links, write_merged
-from kgalign.relations import RelationMatch
+from kgalign.features.relations import RelationMatch
 
 NO_TRIPLES = np.empty((0, 3), np.int64)
 

@@ -9,8 +9,8 @@ from scipy import sparse
 
 from kgalign import MODELS, Alignment, OptionError, align, coordinate, demo, evaluate, make_model
 from kgalign.models import model_class
-from kgalign.models.fast import _weighted, graph_evidence
-from kgalign.relations import adjacency, match_relations
+from kgalign.models.fast.model import _weighted, graph_evidence
+from kgalign.features.relations import adjacency, match_relations
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +58,7 @@ def test_a_saved_model_predicts_as_before(fitted, pair, tmp_path):
     before, after = (model.predict(task, task.seeds) for model in (fitted, loaded))
     assert before.targets.tobytes() == after.targets.tobytes()
     assert before.scores.tobytes() == after.scores.tobytes()
-    assert (before.temperature, before.nobody) == (after.temperature, after.nobody)
+    assert (before.temperature, before.no_match_score) == (after.temperature, after.no_match_score)
     assert loaded.history == fitted.history
 
 

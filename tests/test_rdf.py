@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kgalign import DataError, OptionError, align, demo, read, read_graph, write_graph
-from kgalign.readers.names import normal_iri
+from kgalign.iri import normal_iri
 from kgalign.readers.rdf import read_statements
 
 LABEL = "<http://www.w3.org/2000/01/rdf-schema#label>"

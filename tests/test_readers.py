@@ -5,8 +5,8 @@ import pyarrow.parquet
 import pytest
 
 from kgalign import DataError, OptionError, read, read_graph
-from kgalign.readers.names import local_name
-from kgalign.readers.scored import read_alignments, read_candidates
+from kgalign.iri import local_name
+from kgalign.readers.candidates import read_alignments, read_candidates
 
 
 def write_files(folder, files):

@@ -11,8 +11,8 @@ from conftest import candidates_of, graph, task_of
 
 from kgalign import Alignment, Attributes, Run, align, demo, write_run
 from kgalign.evaluate import reliability
-from kgalign.evidence import gather_evidence
-from kgalign.report import render
+from kgalign.explain.evidence import gather_evidence
+from kgalign.explain.report import render
 
 NAUGHTY = "</script><img src=x onerror=\"document.title='owned'\"><!--"
 
@@ -125,11 +125,11 @@ def test_a_run_without_graphs_or_links_has_a_page_too():
 
 
 def test_a_large_run_draws_and_keeps_the_least_sure(monkeypatch):
-    monkeypatch.setattr("kgalign.report.tables.MOST_DRAWN", 1)
+    monkeypatch.setattr("kgalign.explain.report.tables.MOST_DRAWN", 1)
     data = data_of(html(small_run()))
     assert data["starts"][1] == 0
     assert data["starts"][2] > 0
-    monkeypatch.setattr("kgalign.evidence.MOST_LINKS", 1)
+    monkeypatch.setattr("kgalign.explain.evidence.MOST_LINKS", 1)
     text = html(small_run())
     assert [data_of(text)["source"]["names"][i] for i in data_of(text)["links"]["source"]] == ["Italy"]
     assert "1 more are in alignment.tsv" in text
@@ -142,7 +142,7 @@ def test_literals_of_a_large_run_are_those_of_the_links_that_are_drawn(monkeypat
     run = replace(run, task=task_of(*sides))
     told = ("12", "34", "12", "34")  # two links, two runners-up
     assert data_of(html(run))["values"]["source"] == list(told)
-    monkeypatch.setattr("kgalign.report.tables.MOST_DRAWN", 1)
+    monkeypatch.setattr("kgalign.explain.report.tables.MOST_DRAWN", 1)
     values = data_of(html(run))["values"]
     assert (values["starts"], values["source"], values["target"]) == ([0, 0, 1, 1, 2], ["34", "34"], ["34", "12"])
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kgalign import DataError, OptionError
-from kgalign.text import comparable, fold, ngram_vectors, scripts, word_vectors
+from kgalign.features.text import comparable, fold, ngram_vectors, scripts, word_vectors
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ import torch
 
 from kgalign.data import Alignment, AlignmentTask, KnowledgeGraph
 from kgalign.models import make_model
-from kgalign.models.iptranse import find_paths, replaced
-from kgalign.models.translation import corrupted, number, told_by_neighbours, translation_error, unit
+from kgalign.models.embedding.iptranse import find_paths, replaced
+from kgalign.models.embedding.translation import corrupted, number, told_by_neighbours, translation_error, unit
 
 
 def graph(entities, relations, triples):

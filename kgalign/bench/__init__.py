@@ -19,7 +19,7 @@ from kgalign.bench.systems import find_systems
 from kgalign.bench.table2 import table2
 from kgalign.errors import OptionError
 from kgalign.models import MODELS, make_model
-from kgalign.text import check_word_vectors
+from kgalign.features.text import check_word_vectors
 
 __all__ = ["TABLES", "BenchTable", "Plan", "check", "planned_lines"]
 

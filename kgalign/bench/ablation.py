@@ -22,8 +22,8 @@ PARTS = {
     "+ roles": RunRow(GREEDY, {"without": "other relations,other values"}),
     "+ what speaks against": RunRow(GREEDY),
     "+ joint": RunRow(ONE_LOOK),
-    "+ easy-to-hard, easy pairs only": RunRow({"everyone": False}, {"weighs_doubt": False}),
-    "+ doubtful pairs": RunRow({"everyone": False}),
+    "+ easy-to-hard, easy pairs only": RunRow({"all_entities": False}, {"soft_evidence": False}),
+    "+ doubtful pairs": RunRow({"all_entities": False}),
     "+ all entities (everything)": RunRow(),
     "everything without matched relations": RunRow({}, {"without": "relations"}),
     "everything without neighbours": RunRow({}, {"without": "neighbours"}),
@@ -75,7 +75,7 @@ def choices_of_gm(case: Case) -> Iterator[Line]:
                 if case.missing("gm_all_entities", [row]):
                     model, training = trainings.get(case.system.with_options(simulated=k))
                     fresh = changed(model)  # forgets what it has scored: the time counts
-                    decision = decide(fresh, task, gold, decoder, ROUNDS, everyone=everyone)
+                    decision = decide(fresh, task, gold, decoder, ROUNDS, all_entities=all_entities)
                     yield write_down(case, "gm_all_entities", row, fresh, decision, training)
 
 

@@ -11,9 +11,9 @@ import numpy as np
 
 from kgalign.bench.results import Line, hardware, make_line
 from kgalign.bench.systems import Case, told_options
-from kgalign.coordinate import Round, coordinate
+from kgalign.reasoning.easy_to_hard import Round, coordinate
 from kgalign.data import Alignment, AlignmentTask
-from kgalign.decode import greedy, make_decoder
+from kgalign.decoding.decoders import greedy, make_decoder
 from kgalign.evaluate import evaluate, reliability
 
 ALPHA = 0.75  # the paper's
@@ -32,14 +32,14 @@ class Decision:
 
 
 def decide(
-    model: Any, task: AlignmentTask, gold: Alignment, decoder: str, rounds: int, *, alpha: float = ALPHA, everyone: bool = False
+    model: Any, task: AlignmentTask, gold: Alignment, decoder: str, rounds: int, *, alpha: float = ALPHA, all_entities: bool = False
 ) -> Decision:
     """A decision with its figures, hits@1 of every round, and how far probabilities hold before and after calibration."""
     decode = make_decoder(decoder, **({"fill": True} if decoder == "joint" else {}))
     turns: list[Round] = []
     began = time.perf_counter()
     alignment = coordinate(
-        model, task, decode=decode, alpha=alpha, max_rounds=rounds, everyone=everyone, on_round=lambda turn: turns.append(turn)
+        model, task, decode=decode, alpha=alpha, max_rounds=rounds, all_entities=all_entities, on_round=lambda turn: turns.append(turn)
     )
     seconds = time.perf_counter() - began
     last = turns[-1].candidates
@@ -49,7 +49,7 @@ def decide(
     metrics |= {"rounds": len(turns), "round_seconds": [round(turn.seconds, 2) for turn in turns]}
     metrics |= {"round_hits@1": [round(hits, 6) for hits in by_round]}
     metrics |= {"reliability": reliability(greedy(last), gold)}
-    metrics |= {"reliability_before": reliability(greedy(replace(last, temperature=1.0, nobody=-np.inf)), gold)}
+    metrics |= {"reliability_before": reliability(greedy(replace(last, temperature=1.0, no_match_score=-np.inf)), gold)}
     return Decision(alignment, {**metrics, "alpha": alpha, "easy": len(turns[-1].easy)}, seconds)
 
 

@@ -11,10 +11,10 @@ from kgalign.bench.runs import RunRow, measure_rows, without_names, without_seed
 from kgalign.bench.systems import find_cases
 
 NAMES = {
-    "names": RunRow({"decoder": "greedy", "easy_to_hard": False, "everyone": False}),
-    "names-EHD": RunRow({"decoder": "greedy", "everyone": False}),
-    "names-JEA": RunRow({"easy_to_hard": False, "everyone": False}),
-    "names-EHD-JEA": RunRow({"everyone": False}),
+    "names": RunRow({"decoder": "greedy", "easy_to_hard": False, "all_entities": False}),
+    "names-EHD": RunRow({"decoder": "greedy", "all_entities": False}),
+    "names-JEA": RunRow({"easy_to_hard": False, "all_entities": False}),
+    "names-EHD-JEA": RunRow({"all_entities": False}),
 }
 PEERS: dict[str, tuple[dict[str, RunRow], ...]] = {  # by model; the experiment is called like it
     "names": (NAMES, {name: replace(row, protocol="open") for name, row in NAMES.items()}),

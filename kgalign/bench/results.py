@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from kgalign import __version__
+from kgalign.version import __version__
 from kgalign.align import peak_mb
 from kgalign.errors import DataError
 

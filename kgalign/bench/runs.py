@@ -17,7 +17,7 @@ from kgalign.bench.results import Line, make_line
 from kgalign.bench.systems import Case
 from kgalign.data import Alignment, AlignmentTask, Protocol
 from kgalign.datasets import demo
-from kgalign.decode import greedy
+from kgalign.decoding.decoders import greedy
 from kgalign.errors import KgalignError
 from kgalign.evaluate import evaluate
 from kgalign.models import model_options

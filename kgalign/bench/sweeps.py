@@ -10,7 +10,7 @@ from kgalign.bench.plan import Plan
 from kgalign.bench.results import DEVELOPMENT, Line, make_line
 from kgalign.bench.systems import Trainings, find_cases
 from kgalign.data import hold_out
-from kgalign.decode import joint
+from kgalign.decoding.decoders import joint
 from kgalign.evaluate import evaluate
 
 TAUS = (0.20, 0.15, 0.10, 0.05, 0.0)

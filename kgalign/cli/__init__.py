@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from kgalign import __version__
+from kgalign.version import __version__
 from kgalign.cli import align, bench, demo, look, merge
 from kgalign.cli.printing import INTERRUPTED, check_interrupted, fail, show_log
 from kgalign.errors import KgalignError

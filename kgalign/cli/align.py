@@ -28,20 +28,20 @@ from kgalign.cli.options import (
     parse_settings,
 )
 from kgalign.cli.printing import console, print_json, show_figures, show_not_judged, size, working
-from kgalign.coordinate import Round, check_options
+from kgalign.reasoning.easy_to_hard import Round, check_options
 from kgalign.data import Alignment, AlignmentTask, KnowledgeGraph
-from kgalign.decode import ALIASES, DECODERS, decoder_options, make_decoder
-from kgalign.diagnose import explain_little, is_little
-from kgalign.encoders import check_encoder
+from kgalign.decoding.decoders import ALIASES, DECODERS, decoder_options, make_decoder
+from kgalign.explain.diagnosis import explain_little, is_little
+from kgalign.features.encoders import check_encoder
 from kgalign.errors import DataError
 from kgalign.evaluate import evaluate
 from kgalign.models import MODELS, make_model, model_options
 from kgalign.readers import read
-from kgalign.readers.scored import read_candidates
-from kgalign.readers.tables import LIKE_VALUES, read_table
-from kgalign.text import check_word_vectors
+from kgalign.readers.candidates import read_candidates
+from kgalign.readers.triples import LIKE_VALUES, read_table
+from kgalign.features.text import check_word_vectors
 from kgalign.writers import write_run
-from kgalign.writers.run import check_free
+from kgalign.runs.folder import check_free
 
 
 class Scales(StrEnum):
@@ -89,7 +89,7 @@ def align_command(
         int | None, typer.Option(help="fewer new easy pairs than this in a round end it; 1 to 20 or more by the size of the graphs")
     ] = None,
     max_rounds: Annotated[int, typer.Option(help="how often easy pairs are fed back at most")] = 10,
-    everyone: Annotated[
+    all_entities: Annotated[
         bool, typer.Option("--everyone/--only-queries", help="look for evidence among all entities, also those not asked")
     ] = True,
     protocol: Annotated[
@@ -149,7 +149,7 @@ def align_command(
             alpha=alpha,
             min_new=min_new,
             max_rounds=max_rounds,
-            everyone=everyone,
+            all_entities=all_entities,
             options=options,
             load=load,
             save=save,

@@ -16,7 +16,7 @@ from kgalign.cli.printing import console, print_json, size, working
 from kgalign.datasets import PAIRS
 from kgalign.datasets import demo as read_demo
 from kgalign.writers import write_run
-from kgalign.writers.run import check_free
+from kgalign.runs.folder import check_free
 
 
 def demo(

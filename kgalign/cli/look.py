@@ -17,11 +17,11 @@ from kgalign.cli.printing import console, plain_text, print_json, show_figures, 
 from kgalign.data import KnowledgeGraph
 from kgalign.errors import DataError
 from kgalign.evaluate import evaluate as measure
-from kgalign.explain import read_explanations
+from kgalign.explain.explanations import read_explanations
 from kgalign.readers import is_dataset, read, read_graph
 from kgalign.readers.schema import schema_of
-from kgalign.readers.scored import read_alignments
-from kgalign.text import fold
+from kgalign.readers.candidates import read_alignments
+from kgalign.features.text import fold
 
 
 def info(

@@ -11,7 +11,7 @@ from kgalign.cli.printing import console, size, working
 from kgalign.errors import OptionError
 from kgalign.merge import ENDINGS, find_conflicts, merged, read_links, single_links, write_conflicts, write_merged
 from kgalign.readers import read_again
-from kgalign.relations import relation_matches
+from kgalign.features.relations import relation_matches
 
 
 def merge(

@@ -1,36 +1,41 @@
-"""Similar names and nothing else: the row that every table must carry."""
+"""Names alone: similar names and nothing else, the row that every table carries."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import lru_cache
-from typing import ClassVar, Self
 
 import numpy as np
 from scipy import sparse
 
-from kgalign.calibrate import calibrated
-from kgalign.data import Alignment, AlignmentTask, Candidates, KnowledgeGraph, hold_out
-from kgalign.encoders import encoded_names
+from kgalign.data import Alignment, AlignmentTask, Candidates, hold_out, same_graphs
 from kgalign.errors import OptionError, check_at_least
-from kgalign.models import Systems
+from kgalign.features.encoders import encoded_names
+from kgalign.features.text import ngram_vectors, word_vectors
+from kgalign.reasoning.calibration import calibrated
 from kgalign.search import Vectors, find_candidates, pack, pair_products, unique_pairs
-from kgalign.text import ngram_vectors, word_vectors
+from kgalign.seams import Capabilities
+
+MIN_SEEDS = 20  # fewer do not calibrate
 
 
 @dataclass(frozen=True)
 class Names:
-    """Scores a pair by how much the two names look alike: the cosine of their character n-grams, of their words if vectors are given, and
-    of their meanings if an encoder is.
+    """Scores a pair by how similar the two names are: the cosine of their character n-grams, of their words if word vectors are given,
+    and of their meanings if an encoder is.
 
-    Known pairs change nothing: a name is no evidence for another one, and a pair is none for itself. Easy-to-Hard around it takes what is
-    sure off the market, no more.
+    Known links change nothing: a name is no evidence for another one. Easy-to-Hard around this model only withdraws the targets of
+    confident links from the other queries.
 
-    k                   candidates for each query; with both_directions, targets that have it among their k best come on top
-    word_vectors        a GloVe or word2vec text file
-    encoder             a folder with a sentence encoder, see kgalign.encoders
-    word_weight         what words, or meanings, count for against the n-grams
-    temperature, nobody what makes probabilities of scores, see Candidates; fitted on links held out of the seeds where there are enough
+    Attributes:
+        k: Candidates for each query.
+        both_directions: Targets that have the query among their own k best are candidates too.
+        longest_ngram: In characters, 3 at most.
+        word_vectors: A GloVe or word2vec text file.
+        encoder: A folder with a sentence encoder, see `kgalign.features.encoders`.
+        word_weight: The weight of words, or meanings, against the n-grams.
+        temperature: See `Candidates`; fitted on held-out seeds where there are enough.
+        no_match_score: Likewise.
+        seed: Draws held-out seeds, and decides exact ties.
     """
 
     k: int = 20
@@ -40,10 +45,8 @@ class Names:
     encoder: str | None = None
     word_weight: float = 0.5
     temperature: float = 0.05
-    nobody: float = 0.3
+    no_match_score: float = 0.3
     seed: int = 0
-
-    systems: ClassVar[Systems] = {"names": {"word_vectors": None}}  # as it is by default
 
     def __post_init__(self) -> None:
         check_at_least(k=(self.k, 1), word_weight=(self.word_weight, 0), seed=(self.seed, 0))
@@ -52,45 +55,78 @@ class Names:
                 f"longest_ngram={self.longest_ngram}, temperature={self.temperature}: expected 1, 2 or 3 and a number above 0"
             )
 
-    def fit(self, task: AlignmentTask) -> Self:
-        if len(task.seeds) < 20:
+    @property
+    def capabilities(self) -> Capabilities:
+        return Capabilities(learns_from_seeds=True, prepares=True, systems={"names": {"word_vectors": None}})
+
+    def fit(self, task: AlignmentTask) -> FittedNames:
+        fitted = FittedNames(self, self.temperature, self.no_match_score).for_task(task)
+        if len(task.seeds) < MIN_SEEDS:
+            return fitted
+        without, dev = hold_out(task, 0.5, self.seed)  # nothing is learnt from the others, so half can be held out
+        candidates = calibrated(fitted.predict(without, without.seeds), dev)
+        return replace(fitted, temperature=candidates.temperature, no_match_score=candidates.no_match_score)
+
+
+@dataclass(frozen=True, eq=False)
+class FittedNames:
+    """Names with what its probabilities need, and with the vectors of all names of two graphs."""
+
+    options: Names
+    temperature: float
+    no_match_score: float
+    task: AlignmentTask | None = None  # whose names the vectors are of
+    letters: tuple[Vectors, Vectors] | None = None
+    meanings: tuple[Vectors, Vectors] | None = None
+
+    @property
+    def capabilities(self) -> Capabilities:
+        return self.options.capabilities
+
+    def for_task(self, task: AlignmentTask) -> FittedNames:
+        """The same with the vectors of the names of that task."""
+        if self.task is not None and same_graphs(self.task, task):
             return self
-        asked, dev = hold_out(task, 0.5, self.seed)  # nothing is learnt from the others, so half can be asked
-        fitted = calibrated(self.predict(asked, asked.seeds), dev)
-        return replace(self, temperature=fitted.temperature, nobody=fitted.nobody)
+        options = self.options
+        names = task.source.names, task.target.names
+        letters = name_vectors(*names, options.longest_ngram, options.word_vectors, options.word_weight)
+        meanings = None if options.encoder is None else encoded_names(task.source, task.target, options.encoder)
+        return replace(self, task=task, letters=letters, meanings=meanings)
 
     def predict(self, task: AlignmentTask, known: Alignment) -> Candidates:
-        letters = name_vectors(task.source, task.target, self.longest_ngram, self.word_vectors, self.word_weight)
-        candidates = self._search(task, letters)
-        if self.encoder is not None:
-            meanings = encoded_names(task.source, task.target, self.encoder)
-            candidates = self._join(task, letters, meanings, candidates, self._search(task, meanings))
-        return replace(candidates, temperature=self.temperature, nobody=self.nobody)
+        ready = self.for_task(task)
+        assert ready.letters is not None
+        candidates = ready._search(task, ready.letters)
+        if ready.meanings is not None:
+            candidates = ready._join(task, candidates, ready._search(task, ready.meanings))
+        return replace(candidates, temperature=self.temperature, no_match_score=self.no_match_score)
 
     def _search(self, task: AlignmentTask, sides: tuple[Vectors, Vectors]) -> Candidates:
-        return find_candidates(*sides, task.queries, task.pool, self.k, both_directions=self.both_directions, seed=self.seed)
+        options = self.options
+        return find_candidates(
+            *sides, task.queries, task.pool, options.k, both_directions=options.both_directions, seed=options.seed
+        )
 
-    def _join(
-        self, task: AlignmentTask, letters: tuple[Vectors, Vectors], meanings: tuple[Vectors, Vectors], *found: Candidates
-    ) -> Candidates:
-        """All that either search has found, scored by both: dense vectors and sparse ones are not searched together."""
+    def _join(self, task: AlignmentTask, *found: Candidates) -> Candidates:
+        """The candidates of both searches, scored by both: dense vectors and sparse ones are not searched together."""
+        assert self.letters is not None and self.meanings is not None  # noqa: PT018
         edges = [each.edges() for each in found]
         targets = np.concatenate([each.targets[edge] for each, edge in zip(found, edges, strict=True)])
         rows, targets = unique_pairs(np.concatenate([rows for rows, _ in edges]), targets, len(task.queries))
         sources = task.queries[rows]
-        scores = pair_products(*letters, sources, targets) + self.word_weight * pair_products(*meanings, sources, targets)
-        packed = pack(rows, targets, scores, len(task.queries), 4 * self.k)
+        scores = pair_products(*self.letters, sources, targets)
+        scores = scores + self.options.word_weight * pair_products(*self.meanings, sources, targets)
+        packed = pack(rows, targets, scores, len(task.queries), 4 * self.options.k)
         return Candidates(task.queries, packed.targets, packed.scores)
 
 
-@lru_cache(maxsize=4)
 def name_vectors(
-    source: KnowledgeGraph, target: KnowledgeGraph, longest: int = 3, words: str | None = None, word_weight: float = 0.5
+    source: list[str], target: list[str], longest: int = 3, words: str | None = None, word_weight: float = 0.5
 ) -> tuple[Vectors, Vectors]:
-    """Vectors of all names of both graphs; remembered, since every round asks for them again."""
-    vectors = ngram_vectors(source.names, target.names, longest)
+    """Vectors of all names of two graphs: n-grams, with words beside them if a file of word vectors is given."""
+    vectors = ngram_vectors(source, target, longest)
     if words is not None:
-        means = word_vectors(source.names, target.names, words)
+        means = word_vectors(source, target, words)
         weight = np.float32(np.sqrt(word_weight))  # once on either side
         vectors = tuple(
             sparse.csr_array(sparse.hstack([letters, sparse.csr_array(weight * mean)]))

@@ -12,10 +12,10 @@ import numpy as np
 from kgalign.data import Alignment, AlignmentTask, Ints, KnowledgeGraph, Protocol
 from kgalign.errors import DataError, OptionError
 from kgalign.files import read_rows
-from kgalign.readers import dbp15k, openea, tables
+from kgalign.readers import dbp15k, openea, triples
 from kgalign.readers.labels import name_graphs
 from kgalign.readers.links import Links, split_links
-from kgalign.readers.names import is_blank, normal_iri
+from kgalign.iri import is_blank, normal_iri
 from kgalign.readers.places import FORMATS as RDF_FORMATS
 from kgalign.readers.places import SCHEMES, find_files, format_of
 from kgalign.readers.schema import is_ontology, schema_of, terms_of
@@ -25,7 +25,7 @@ from kgalign.readers.statements import Statements
 Place = str | Path | Sequence[str | Path]
 Graph = tuple[KnowledgeGraph, dict[str, int]]  # with the id of each entity
 
-FORMATS = {"DBP15K": dbp15k, "OpenEA": openea, "tables": tables}
+FORMATS = {"DBP15K": dbp15k, "OpenEA": openea, "tables": triples}
 
 
 def read(
@@ -66,7 +66,7 @@ def read(
     if target is not None:
         sides = _read_graphs((source, target), labels, languages, strict)
         told, asked = (None if path is None else Path(path) for path in (seeds, gold))
-        links = tables.read_links(told, asked, sides[0][1], sides[1][1])
+        links = triples.read_links(told, asked, sides[0][1], sides[1][1])
         links = (links[0] or Alignment.empty(), links[1])  # gold given apart is never made into seeds
         protocol = protocol or "open"
         graphs = (sides[0][0], sides[1][0])
@@ -166,7 +166,7 @@ def _read_place(place: Place, strict: bool) -> Statements | Graph:
         return sparql.read_statements(place.removeprefix("sparql+"))
     paths = _files(place)
     if len(paths) == 1 and format_of(paths[0]) is None:
-        return tables.read_graph(paths[0])
+        return triples.read_graph(paths[0])
     from kgalign.readers import rdf
 
     return rdf.read_statements(paths, strict)

@@ -10,7 +10,7 @@ from kgalign.data import Attributes, KnowledgeGraph
 from kgalign.errors import DataError
 from kgalign.files import find_file, read_rows
 from kgalign.readers.links import Links, check_apart, make_links
-from kgalign.readers.names import local_name
+from kgalign.iri import local_name
 
 NEEDS = "ent_ids_1, ent_ids_2, triples_1 and triples_2"
 LINK_FILES = (("sup_ent_ids", "ref_ent_ids"), ("sup_pairs", "ref_pairs"))  # seeds, test links

@@ -10,7 +10,7 @@ import numpy as np
 
 from kgalign.data import Attributes, KnowledgeGraph
 from kgalign.errors import DataError
-from kgalign.readers.names import LABEL_PROPERTIES, literal_parts, names_of
+from kgalign.iri import LABEL_PROPERTIES, literal_parts, names_of
 
 
 def build_graph(

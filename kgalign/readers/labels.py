@@ -10,7 +10,7 @@ import numpy as np
 
 from kgalign.data import Attributes, Ints, KnowledgeGraph
 from kgalign.errors import OptionError
-from kgalign.readers.names import as_name, datatype_kind, is_blank, local_name, normal_iri
+from kgalign.iri import as_name, datatype_kind, is_blank, local_name, normal_iri
 from kgalign.readers.statements import Statements
 
 PREFIXES = {

@@ -9,7 +9,7 @@ import numpy as np
 
 from kgalign.data import Alignment
 from kgalign.errors import DataError
-from kgalign.readers.names import normal_iri
+from kgalign.iri import normal_iri
 
 Side = tuple[str, Mapping[str, int], dict[int, int]]
 Links = tuple[Alignment | None, Alignment | None]  # seeds and test links; no seeds: all links are in the second

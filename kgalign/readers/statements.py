@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kgalign.data import Ints
-from kgalign.readers.names import normal_iri
+from kgalign.iri import normal_iri
 
 if TYPE_CHECKING:
     from pyoxigraph import BlankNode, NamedNode, Quad

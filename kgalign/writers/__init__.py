@@ -1,4 +1,4 @@
-"""Results to files. `write` picks the format by the file's ending; `write_run` writes the whole folder of a run."""
+"""Results to files. `write` picks the format by the ending of the file."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from kgalign.data import Alignment, AlignmentTask
 from kgalign.errors import OptionError
 from kgalign.writers import oaei, parquet, sameas, sssom, tsv
 from kgalign.writers.rdf import write_graph
-from kgalign.writers.run import write_run
 
 WRITERS = {  # the longer ending first
     ".sssom.tsv": sssom.write,
@@ -18,7 +17,7 @@ WRITERS = {  # the longer ending first
     ".parquet": parquet.write,
 }
 
-__all__ = ["WRITERS", "write", "write_graph", "write_run"]
+__all__ = ["WRITERS", "write", "write_graph"]
 
 
 def write(alignment: Alignment, task: AlignmentTask, path: str | Path) -> None:

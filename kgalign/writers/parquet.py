@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from kgalign.data import Alignment, AlignmentTask, Candidates, Ints
-from kgalign.evidence import Evidence, evidence_table
+from kgalign.explain.evidence import Evidence, evidence_table
 
 
 def write(alignment: Alignment, task: AlignmentTask, path: Path) -> None:

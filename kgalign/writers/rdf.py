@@ -10,7 +10,7 @@ from pathlib import Path
 
 from kgalign.data import KnowledgeGraph
 from kgalign.errors import OptionError
-from kgalign.readers.names import is_blank
+from kgalign.iri import is_blank
 from kgalign.writers.sameas import iri
 
 LABEL = "<http://www.w3.org/2000/01/rdf-schema#label>"

@@ -16,7 +16,7 @@ from urllib.parse import quote
 
 import numpy as np
 
-from kgalign import __version__
+from kgalign.version import __version__
 from kgalign.data import Alignment, AlignmentTask, KnowledgeGraph
 from kgalign.writers.sameas import iri
 from kgalign.writers.tsv import one_field

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from kgalign.data import Alignment, AlignmentTask, Candidates
-from kgalign.relations import RelationMatch
+from kgalign.features.relations import RelationMatch
 
 HEADER = ("source", "target", "source_name", "target_name", "probability", "round", "decided_by")
 UNMATCHED_HEADER = ("side", "entity", "name", "best", "best_name", "probability")

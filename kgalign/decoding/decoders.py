@@ -1,0 +1,170 @@
+"""Candidates to links: one function for each decoder.
+
+A decoder may leave a query unmatched; the score of a link is its probability. A seeded shuffle decides exact ties, never the order of
+ids.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import scipy  # which imports its parts when they are first used
+
+from kgalign.data import Alignment, Candidates, Floats, Ints
+from kgalign.errors import OptionError, check_at_least
+
+
+def greedy(candidates: Candidates, *, seed: int = 0) -> Alignment:
+    """Each query takes its best candidate, even if another query has taken it too."""
+    candidates = _shuffled(candidates, seed)
+    return _decided(candidates, np.zeros(len(candidates), np.int64), candidates.probabilities())
+
+
+def mutual(candidates: Candidates, *, seed: int = 0) -> Alignment:
+    """The pairs in which each is the best candidate of the other; one-to-one."""
+    candidates = _shuffled(candidates, seed)
+    rows, slots = candidates.edges()
+    targets, scores = candidates.targets[rows, slots], candidates.scores[rows, slots]
+    order = np.lexsort((-scores, targets))  # stable, and the rows are shuffled: a tied target picks at random
+    _, first = np.unique(targets[order], return_index=True)
+    best = order[first]
+    chosen = np.full(len(candidates), -1)
+    chosen[rows[best[slots[best] == 0]]] = 0
+    return _decided(candidates, chosen, candidates.probabilities())
+
+
+def stable(candidates: Candidates, *, seed: int = 0) -> Alignment:
+    """A stable matching (Gale and Shapley): no query and target both prefer each other to their match; one-to-one."""
+    from kgalign.decoding.stable_matching import propose  # compiled code, slow to import
+
+    candidates = _shuffled(candidates, seed)
+    columns, count = _columns(candidates)
+    chosen = propose(columns, candidates.scores.astype(np.float64), count)
+    return _decided(candidates, chosen, candidates.probabilities())
+
+
+def csls(candidates: Candidates, *, neighbours: int = 10, seed: int = 0) -> Alignment:
+    """Each query takes its best candidate after hubs are penalised: twice the score, less the mean of the best scores of either side."""
+    check_at_least(neighbours=(neighbours, 1))
+    rows, slots = candidates.edges()
+    columns, count = _columns(candidates)
+    scores = candidates.scores[rows, slots].astype(np.float64)
+    row_means = _mean_of_best(rows, scores, len(candidates), neighbours)
+    column_means = _mean_of_best(columns[rows, slots], scores, count, neighbours)
+    corrected = np.full(candidates.scores.shape, -np.inf)
+    corrected[rows, slots] = 2 * scores - row_means[rows] - column_means[columns[rows, slots]]
+    return greedy(replace(candidates, scores=corrected, no_match_score=-np.inf), seed=seed)
+
+
+def sinkhorn(candidates: Candidates, *, iterations: int = 50, seed: int = 0) -> Alignment:
+    """Each query takes its best candidate after Sinkhorn normalisation: rows sum to 1, columns to 1 at most."""
+    check_at_least(iterations=(iterations, 1))
+    candidates = _shuffled(candidates, seed)
+    shares = balance(candidates, iterations)
+    best = shares.argmax(axis=1) if shares.size else np.full(len(candidates), -1)
+    return _decided(candidates, best, shares)
+
+
+def joint(candidates: Candidates, *, tau: float = 0.0, unmatched: float = 0.01, fill: bool = False, seed: int = 0) -> Alignment:
+    """The one-to-one alignment with the highest total log-probability: the exact optimum over all candidates.
+
+    This is the paper's joint entity alignment. Candidates with a probability below tau are dropped, which splits the search into
+    independent sub-spaces, and each is solved exactly. `record` has their number and the size of the largest, in queries.
+
+    Args:
+        candidates: The candidates of all queries.
+        tau: Larger values make smaller sub-spaces and drop candidates that might be right.
+        unmatched: A query stays unmatched rather than take a candidate below this probability.
+        fill: Gives unmatched queries their best candidate all the same, as the paper does; no longer one-to-one.
+        seed: Decides exact ties.
+    """
+    if not 0 <= tau < 1:
+        raise OptionError(f"tau={tau}: expected a probability from 0 to below 1")
+    if not 0 < unmatched < 1:
+        raise OptionError(f"unmatched={unmatched}: expected a probability between 0 and 1")
+    from kgalign.decoding.assignment import assign  # compiled code, slow to import
+
+    candidates = _shuffled(candidates, seed)
+    probabilities = candidates.probabilities()
+    rows, slots = np.nonzero((candidates.targets >= 0) & (probabilities >= max(tau, 1e-300)))
+    columns, count = _columns(candidates)
+    columns = columns[rows, slots]
+    starts = np.searchsorted(rows, np.arange(len(candidates) + 1))
+    price = np.full(len(candidates), -np.log(unmatched))
+    solution = assign(starts, columns, -np.log(probabilities[rows, slots]), count, price)
+    matched = np.flatnonzero(solution.columns[rows] == columns)
+    chosen = np.full(len(candidates), 0 if fill else -1)
+    chosen[rows[matched]] = slots[matched]
+    worthwhile = probabilities[rows, slots] > unmatched  # the solver considers no others
+    spaces, largest = _sub_spaces(rows[worthwhile], columns[worthwhile], len(candidates), count)
+    return replace(
+        _decided(candidates, chosen, probabilities), record={"decoder": "joint", "sub_spaces": spaces, "largest_sub_space": largest}
+    )
+
+
+def balance(candidates: Candidates, iterations: int) -> Floats:
+    """(n, k) probabilities after Sinkhorn normalisation, in which queries compete for targets: rows sum to 1, columns to 1 at most."""
+    rows, slots = candidates.edges()
+    columns, count = _columns(candidates)
+    columns = columns[rows, slots]
+    values = candidates.probabilities()[rows, slots]
+    for _ in range(iterations):
+        values /= np.maximum(np.bincount(rows, values, len(candidates)), 1e-300)[rows]
+        values /= np.maximum(np.bincount(columns, values, count), 1)[columns]
+    shares = np.zeros(candidates.scores.shape)
+    shares[rows, slots] = values
+    return shares
+
+
+def _shuffled(candidates: Candidates, seed: int) -> Candidates:
+    """The same candidates with their rows in random order and ties within a row in random order."""
+    random = np.random.default_rng(seed)
+    rows = random.permutation(len(candidates))
+    targets, scores = candidates.targets[rows], candidates.scores[rows]
+    order = np.lexsort((random.random(scores.shape, np.float32), -scores), axis=1)
+    return replace(
+        candidates,
+        queries=candidates.queries[rows],
+        targets=np.take_along_axis(targets, order, axis=1),
+        scores=np.take_along_axis(scores, order, axis=1),
+    )
+
+
+def _decided(candidates: Candidates, chosen: Ints, probabilities: Floats) -> Alignment:
+    """The alignment in which row i takes its candidate number chosen[i], or none where that is -1; sources ascending."""
+    rows = np.flatnonzero(chosen >= 0) if candidates.targets.shape[1] else np.empty(0, np.int64)
+    rows = rows[candidates.targets[rows, chosen[rows]] >= 0]
+    rows = rows[np.argsort(candidates.queries[rows])]
+    slots = chosen[rows]
+    pairs = np.column_stack([candidates.queries[rows], candidates.targets[rows, slots]])
+    return Alignment(pairs, np.clip(probabilities[rows, slots], 0, 1))
+
+
+def _columns(candidates: Candidates) -> tuple[Ints, int]:
+    """The targets numbered 0..m-1 without gaps, -1 where there is none, and m."""
+    there = candidates.targets >= 0
+    pool, numbers = np.unique(candidates.targets[there], return_inverse=True)
+    columns = np.full(candidates.targets.shape, -1, np.int64)
+    columns[there] = numbers
+    return columns, len(pool)
+
+
+def _mean_of_best(owners: Ints, scores: Floats, count: int, k: int) -> Floats:
+    """(count,) the mean of the k largest scores of each owner."""
+    order = np.lexsort((-scores, owners))
+    owners, scores = owners[order], scores[order]
+    best = np.arange(len(owners)) - np.searchsorted(owners, owners) < k
+    sums = np.bincount(owners[best], scores[best], count)
+    return sums / np.maximum(np.bincount(owners[best], minlength=count), 1)
+
+
+def _sub_spaces(rows: Ints, columns: Ints, row_count: int, column_count: int) -> tuple[int, int]:
+    """How many groups of queries share no candidate with each other, and the size of the largest; queries without any do not count."""
+    if not len(rows):
+        return 0, 0
+    size = row_count + column_count
+    graph = scipy.sparse.coo_array((np.ones(len(rows), np.int8), (rows, row_count + columns)), shape=(size, size))
+    _, labels = scipy.sparse.csgraph.connected_components(graph, directed=False)
+    sizes = np.bincount(labels[np.unique(rows)])
+    return int((sizes > 0).sum()), int(sizes.max())

@@ -1,0 +1,420 @@
+"use strict";
+// All text from the data enters the page as text nodes or attributes, never as HTML.
+const data = JSON.parse(document.getElementById("data").textContent);
+const PAGE = 50;
+const { links, pairs, near, starts } = data;
+const byId = (id) => document.getElementById(id);
+const count = (number) => number.toLocaleString("en");
+const probability = (link) => (links.pair[link] < 0 ? 0 : pairs.p[links.pair[link]] / 1000);
+const sourceName = (id) => data.source.names[id];
+const targetName = (id) => data.target.names[id];
+const iri = (side, id) => data[side].prefix + data[side].iris[id];
+
+function element(name, properties = {}, ...children) {
+  const made = document.createElement(name);
+  for (const [key, value] of Object.entries(properties)) {
+    if (key === "on") for (const [event, listener] of Object.entries(value)) made.addEventListener(event, listener);
+    else if (key in made && !key.startsWith("aria")) made[key] = value;
+    else made.setAttribute(key, value);
+  }
+  made.append(...children);
+  return made;
+}
+
+function drawn(name, attributes = {}, ...children) {
+  const made = document.createElementNS("http://www.w3.org/2000/svg", name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  made.append(...children);
+  return made;
+}
+
+const picture = (width, height, label) => drawn("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": label });
+const words = (x, y, text, kind = "", anchor = "start") => drawn("text", { x, y, class: kind, "text-anchor": anchor }, text);
+
+const pen = document.createElement("canvas").getContext("2d");
+function fit(text, width, size, bold = false) {
+  pen.font = `${bold ? 600 : 400} ${size}px ${getComputedStyle(document.body).fontFamily}`;
+  if (pen.measureText(text).width <= width) return text;
+  let low = 0, high = text.length;
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (pen.measureText(text.slice(0, middle) + "…").width <= width) low = middle;
+    else high = middle - 1;
+  }
+  return text.slice(0, low) + "…";
+}
+
+// ---- rounds
+
+function drawRounds() {
+  const place = byId("rounds");
+  if (!place) return;
+  const width = Math.max(300, place.clientWidth), height = 230, floor = 180;
+  const rounds = data.rounds, step = width / rounds.length, bar = Math.min(72, step * 0.62);
+  const most = Math.max(1, ...rounds.map((round) => round.confident));
+  const high = (value) => (value / most) * (floor - 34);
+  const svg = picture(width, height, "Easy pairs after each round");
+  svg.append(drawn("line", { class: "axis", x1: 0, x2: width, y1: floor, y2: floor }));
+  rounds.forEach((round, i) => {
+    const x = step * (i + 0.5), fresh = Math.min(round.new, round.confident), top = floor - high(round.confident);
+    const checked = round.held_out && round.held_out.confident ? `; ${round.held_out.right} of ${round.held_out.confident} right among held-out seeds` : "";
+    const group = drawn("g", {}, drawn("title", {}, `round ${round.round}: ${count(round.confident)} confident links, ${count(round.new)} never before${checked}`));
+    group.append(drawn("rect", { class: "old", x: x - bar / 2, y: top, width: bar, height: high(round.confident), rx: 3 }));
+    group.append(drawn("rect", { class: "new", x: x - bar / 2, y: top, width: bar, height: high(fresh), rx: 3 }));
+    group.append(words(x, top - 8, step < 44 ? "" : count(round.confident), "", "middle"));
+    group.append(words(x, floor + 20, String(round.round), "muted", "middle"));
+    svg.append(group);
+    const begins = i === 0 || rounds[i - 1].queries !== round.queries;
+    if (begins) svg.append(words(step * i + 4, floor + 42, fit(`${count(round.queries)} queries`, step * rounds.slice(i).filter((r) => r.queries === round.queries).length, 11.5), "muted small"));
+    if (begins && i) svg.append(drawn("line", { class: "axis", x1: step * i, x2: step * i, y1: 8, y2: floor + 48 }));
+  });
+  const legend = element("p", { className: "note" }, "Sure pairs after each round; the dark part was never sure before. Numbers below: the round.");
+  place.replaceChildren(svg, legend);
+}
+
+// ---- thresholds
+
+const BINS = 25;
+const linked = links.pair.map((_, i) => i).filter((i) => links.pair[i] >= 0);
+const heights = new Array(BINS).fill(0);
+for (const link of linked) heights[Math.min(BINS - 1, Math.floor(probability(link) * BINS))]++;
+
+const bandOf = (value) => (value >= accept() ? "accepted" : value >= reject() ? "review" : "rejected");
+const accept = () => Number(byId("accept").value);
+const reject = () => Math.min(accept(), Number(byId("reject").value));
+
+function drawHistogram() {
+  const place = byId("histogram");
+  const width = Math.max(280, place.clientWidth), height = 170, floor = 140, step = width / BINS;
+  const most = Math.max(1, ...heights);
+  const high = (value) => (value ? Math.max(2, Math.sqrt(value / most) * (floor - 10)) : 0);
+  const svg = picture(width, height, "How many links have which probability");
+  heights.forEach((value, i) => {
+    const bar = drawn("rect", { class: bandOf((i + 0.5) / BINS), x: i * step + 1, y: floor - high(value), width: step - 2, height: high(value), rx: 2 });
+    bar.append(drawn("title", {}, `${(i / BINS).toFixed(2)} to ${((i + 1) / BINS).toFixed(2)}: ${count(value)} links`));
+    svg.append(bar);
+  });
+  svg.append(drawn("line", { class: "axis", x1: 0, x2: width, y1: floor, y2: floor }));
+  for (const value of [0, 0.25, 0.5, 0.75, 1])
+    svg.append(words(value * width, floor + 20, String(value), "muted small", value === 0 ? "start" : value === 1 ? "end" : "middle"));
+  place.replaceChildren(svg, element("p", { className: "note" }, "Links by probability; heights grow with the square root, so that small groups can be seen."));
+}
+
+const BANDS = { accepted: ["accept", "save as TSV"], review: ["review", ""], rejected: ["reject", ""] };
+
+function drawBands() {
+  byId("accept-value").value = accept().toFixed(2);
+  byId("reject-value").value = reject().toFixed(2);
+  const groups = { accepted: [], review: [], rejected: [] };
+  for (const link of linked) groups[bandOf(probability(link))].push(link);
+  const made = Object.entries(BANDS).map(([band, [label]]) => {
+    const inside = groups[band];
+    const judged = links.right ? inside.filter((link) => links.right[link] >= 0) : [];
+    const right = judged.filter((link) => links.right[link] === 1).length;
+    const expected = inside.reduce((sum, link) => sum + probability(link), 0);
+    const truth = judged.length ? `${((100 * right) / judged.length).toFixed(1)} % of ${count(judged.length)} checked are right` : inside.length ? `about ${count(Math.round(expected))} of them right, if the probabilities hold` : "";
+    const show = element("button", { type: "button", className: "text", on: { click: () => { byId("band").value = band; refresh(); byId("links").scrollIntoView(); } } }, "show");
+    const save = element("button", { type: "button", className: "text", on: { click: () => saveTable(inside, `${label}.tsv`) } }, "save as TSV");
+    return element("div", { className: `band ${band}` }, label, element("b", {}, count(inside.length)), element("span", { className: "note" }, truth), show, save);
+  });
+  byId("bands").replaceChildren(...made);
+}
+
+function saveTable(chosen, name) {
+  const plain = (text) => text.replace(/[\t\r\n]/g, " ");
+  const lines = chosen.map((link) => {
+    const pair = links.pair[link];
+    return [iri("source", links.source[link]), iri("target", pairs.target[pair]), sourceName(links.source[link]), targetName(pairs.target[pair]), probability(link).toFixed(3)].map(plain).join("\t");
+  });
+  const text = ["source\ttarget\tsource_name\ttarget_name\tprobability", ...lines, ""].join("\n");
+  const url = URL.createObjectURL(new Blob([text], { type: "text/tab-separated-values" }));
+  element("a", { href: url, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(url), 10000);
+}
+
+// ---- reliability
+
+function drawReliability() {
+  const place = byId("reliability");
+  if (!place) return;
+  const size = Math.min(360, Math.max(260, place.clientWidth)), left = 34, side = size - left - 12, base = side + 30;
+  const x = (value) => left + value * side, y = (value) => base - value * side;
+  const svg = picture(size, base + 40, "How often links are right, by probability");
+  svg.style.maxWidth = `${size}px`;
+  for (const value of [0, 0.5, 1]) {
+    svg.append(drawn("line", { class: "axis", x1: x(0), x2: x(1), y1: y(value), y2: y(value) }));
+    svg.append(words(left - 8, y(value) + 4, String(value), "muted small", "end"), words(x(value), base + 18, String(value), "muted small", "middle"));
+  }
+  svg.append(drawn("line", { class: "diagonal", x1: x(0), y1: y(0), x2: x(1), y2: y(1) }));
+  const points = data.reliability, most = Math.max(...points.map((point) => point.count));
+  svg.append(drawn("polyline", { class: "curve", points: points.map((point) => `${x(point.probability)},${y(point.right)}`).join(" ") }));
+  for (const point of points) {
+    const dot = drawn("circle", { class: "dot", cx: x(point.probability), cy: y(point.right), r: 4 + 7 * Math.sqrt(point.count / most) });
+    dot.append(drawn("title", {}, `${count(point.count)} links said ${point.probability.toFixed(2)} on average, ${point.right.toFixed(2)} of them are right`));
+    svg.append(dot);
+  }
+  svg.append(words(x(0.5), base + 36, "probability", "muted small", "middle"), words(0, 12, "share that is right", "muted small"));
+  place.replaceChildren(svg);
+}
+
+// ---- the list
+
+const state = { order: null, sort: "probability", ascending: true, page: 0, open: new Set() };
+let haystack = null;
+
+function fillChoices() {
+  const option = (value, text) => element("option", { value }, text);
+  const bands = [option("all", "all"), option("accepted", "accept"), option("review", "review"), option("rejected", "reject")];
+  if (linked.length < links.pair.length) bands.push(option("nobody", "no partner"));
+  if (links.right) bands.push(option("wrong", "known to be wrong"));
+  byId("band").replaceChildren(...bands);
+  const numbers = [...new Set(linked.map((link) => pairs.round[links.pair[link]]))].sort((a, b) => a - b);
+  byId("round").replaceChildren(option("all", "any round"), ...numbers.map((number) => option(String(number), number ? `sure since round ${number}` : "decided at the end")));
+  byId("round").parentElement.hidden = numbers.length < 2;
+}
+
+function matching() {
+  const wanted = byId("search").value.trim().toLowerCase(), band = byId("band").value, round = byId("round").value;
+  if (wanted && !haystack)
+    haystack = links.source.map((source, link) => {
+      const pair = links.pair[link], target = pair < 0 ? "" : `${targetName(pairs.target[pair])}\n${iri("target", pairs.target[pair])}`;
+      return `${sourceName(source)}\n${iri("source", source)}\n${target}`.toLowerCase();
+    });
+  const found = [];
+  for (let link = 0; link < links.source.length; link++) {
+    const pair = links.pair[link];
+    if (wanted && !haystack[link].includes(wanted)) continue;
+    if (band === "nobody" ? pair >= 0 : band === "wrong" ? links.right[link] !== 0 : band !== "all" && (pair < 0 || bandOf(probability(link)) !== band)) continue;
+    if (round !== "all" && (pair < 0 || pairs.round[pair] !== Number(round))) continue;
+    found.push(link);
+  }
+  const keys = {
+    probability,
+    round: (link) => (links.pair[link] < 0 ? -1 : pairs.round[links.pair[link]]),
+    source: (link) => sourceName(links.source[link]),
+    target: (link) => (links.pair[link] < 0 ? "" : targetName(pairs.target[links.pair[link]])),
+  };
+  const key = keys[state.sort], sign = state.ascending ? 1 : -1, values = new Map(found.map((link) => [link, key(link)]));
+  return found.sort((a, b) => { const x = values.get(a), y = values.get(b); return (x < y ? -sign : x > y ? sign : a - b); });
+}
+
+function refresh() {
+  state.order = matching();
+  state.page = 0;
+  state.open.clear();
+  showPage();
+}
+
+function showPage() {
+  const pages = Math.max(1, Math.ceil(state.order.length / PAGE));
+  state.page = Math.max(0, Math.min(state.page, pages - 1));
+  const rows = state.order.slice(state.page * PAGE, (state.page + 1) * PAGE).map(row);
+  if (!rows.length) rows.push(element("tr", {}, element("td", { colSpan: columns(), className: "note" }, "Nothing here: another word, or another choice above?")));
+  byId("rows").replaceChildren(...rows);
+  byId("page").textContent = `${count(state.order.length)} found, page ${count(state.page + 1)} of ${count(pages)}`;
+  byId("previous").disabled = state.page === 0;
+  byId("next").disabled = state.page === pages - 1;
+  for (const header of document.querySelectorAll("#table thead button")) {
+    const cell = header.parentElement;
+    if (header.dataset.sort === state.sort) cell.setAttribute("aria-sort", state.ascending ? "ascending" : "descending");
+    else cell.removeAttribute("aria-sort");
+  }
+}
+
+function row(link) {
+  const pair = links.pair[link], value = probability(link);
+  const name = element("button", { type: "button", "aria-expanded": "false" }, sourceName(links.source[link]));
+  const wrong = links.right && links.right[link] === 0;
+  const partner = pair < 0 ? element("span", { className: "nobody" }, "no partner") : element("span", { className: wrong ? "wrong" : "", title: wrong ? "the test links say otherwise" : "" }, targetName(pairs.target[pair]));
+  const fill = element("i");
+  fill.style.width = `${100 * value}%`;
+  const made = element(
+    "tr", { className: "link" },
+    element("td", {}, name),
+    element("td", {}, partner),
+    element("td", { className: "wide" }, pair < 0 ? "" : pairs.round[pair] ? String(pairs.round[pair]) : "end"),
+    element("td", { className: "number" }, pair < 0 ? "" : element("span", { className: "meter" }, fill), pair < 0 ? "–" : value.toFixed(3)),
+  );
+  made.addEventListener("click", () => toggle(made, link));
+  return made;
+}
+
+const columns = () => (matchMedia("(max-width: 720px)").matches ? 3 : 4); // one is hidden there
+
+function toggle(tableRow, link) {
+  const button = tableRow.querySelector("button"), open = button.getAttribute("aria-expanded") === "true";
+  button.setAttribute("aria-expanded", String(!open));
+  tableRow.classList.toggle("open", !open);
+  if (open) return tableRow.nextElementSibling.remove();
+  const cell = element("td", { colSpan: columns() });
+  tableRow.after(element("tr", { className: "detail" }, cell));
+  showLink(cell, link);
+}
+
+// ---- one link
+
+function address(side, id) {
+  const text = iri(side, id);
+  return /^https?:\/\//.test(text) ? element("a", { href: text, rel: "noopener noreferrer", target: "_blank" }, text) : element("span", {}, text);
+}
+
+function showLink(cell, link) {
+  const pair = links.pair[link], runner = links.runner[link], source = links.source[link];
+  const options = [];
+  if (pair >= 0) options.push([pair, `link: ${targetName(pairs.target[pair])}`]);
+  if (runner >= 0) options.push([runner, `${pair >= 0 ? "runner-up" : "best candidate"}: ${targetName(pairs.target[runner])}`]);
+  const graphs = element("div", { className: "graphs" }), ends = element("div", { className: "ends" });
+  const buttons = options.map(([option, label]) => element("button", { type: "button", on: { click: () => choose(option) } }, label));
+  function choose(option) {
+    buttons.forEach((button, i) => button.setAttribute("aria-pressed", String(options[i][0] === option)));
+    ends.replaceChildren(address("source", source), address("target", pairs.target[option]));
+    graphs.dataset.option = option;
+    graphs.dataset.source = source;
+    drawGraphs(graphs);
+  }
+  const text = element("div", { className: "against" }, ...against(link));
+  cell.append(element("div", { className: "choices", role: "group", "aria-label": "Which pair is drawn" }, ...buttons), ends, graphs, text);
+  if (options.length) choose(options[0][0]);
+}
+
+function against(link) {
+  const pair = links.pair[link], runner = links.runner[link], shown = [pair, runner].filter((option) => option >= 0);
+  const numbers = [
+    ["probability", (option) => (pairs.p[option] / 1000).toFixed(3)],
+    ["letters in common", (option) => `${pairs.similarity[option]} %`],
+    ["linked neighbours", (option) => `${count(pairs.shared[option])} of ${count(data.target.degrees[pairs.target[option]])}`],
+  ];
+  const literals = shown.map(literalsOf);
+  for (const property of new Set(literals.flatMap((each) => [...each.keys()]))) {
+    numbers.push([property, (option) => literals[shown.indexOf(option)].get(property) || ""]);
+  }
+  const head = element("tr", {}, element("th"), ...shown.map((option) => element("th", { className: "number" }, option === pair ? "link" : pair < 0 ? "best candidate" : "runner-up")));
+  const body = numbers.map(([label, value]) => element("tr", {}, element("th", { scope: "row" }, label), ...shown.map((option) => element("td", { className: "number" }, value(option)))));
+  const said = element("div"), say = (text) => said.append(element("p", {}, text));
+  if (pair >= 0) {
+    say(pairs.round[pair] ? `Sure since round ${pairs.round[pair]}.` : `Decided at the end, by ${data.decoder}.`);
+    if (pairs.holder[pair] >= 0) say(`The same partner was given to ${sourceName(pairs.holder[pair])}.`);
+    const lacking = rowsOf(pair).filter((i) => near.flags[i] & 2).map((i) => targetName(near.target[i]));
+    if (lacking.length) say(`The runner-up lacks: ${lacking.join("; ")}.`);
+  }
+  if (runner >= 0 && pairs.holder[runner] >= 0) say(`The ${pair >= 0 ? "runner-up" : "best candidate"} was given to ${sourceName(pairs.holder[runner])}.`);
+  if (links.right && pair >= 0 && links.right[link] >= 0) say(links.right[link] ? "The test links say that it is right." : "The test links say otherwise.");
+  const table = element("table", { className: "plain" }, element("thead", {}, head), element("tbody", {}, ...body));
+  return [element("div", { className: "scroll" }, table), said];
+}
+
+function literalsOf(pair) {
+  const found = new Map(), values = data.values;
+  for (let i = values ? values.starts[pair] : 0; values && i < values.starts[pair + 1]; i++)
+    found.set(values.property[i], [found.get(values.property[i]), `${values.source[i]} | ${values.target[i]}, ${values.agreement[i]}`].filter(Boolean).join("; "));
+  return found;
+}
+
+function rowsOf(pair) {
+  const rows = [];
+  for (let i = starts[pair]; i < starts[pair + 1]; i++) rows.push(i);
+  return rows;
+}
+
+function through(side, list) {
+  const names = data.relations[side], numbers = Array.isArray(list) ? list : [list];
+  return numbers.filter((number) => number >= 0).map((number) => (number < names.length ? `→ ${names[number]}` : `← ${names[number - names.length]}`)).join(", ");
+}
+
+function drawGraphs(place) {
+  const option = Number(place.dataset.option), source = Number(place.dataset.source), target = pairs.target[option];
+  const rows = rowsOf(option);
+  if (!rows.length) {
+    const why = pairs.shared[option] || data.source.degrees[source] ? "The drawing of this one was left out to keep the file small; kgalign explain has it." : "Neither has neighbours that are known here.";
+    return place.replaceChildren(element("p", { className: "note" }, why));
+  }
+  const both = rows.filter((i) => near.source[i] >= 0 && near.target[i] >= 0);
+  const left = rows.filter((i) => near.target[i] < 0), right = rows.filter((i) => near.source[i] < 0);
+  const width = Math.max(300, place.clientWidth), wide = width >= 640, step = 52, tall = 42;
+  const lines = both.length + Math.max(left.length, right.length), top = wide ? 8 : 76;
+  const height = Math.max(top + lines * step + 22, wide ? 110 : 0);
+  const gap = wide ? 96 : 44, margin = wide ? 150 : 12, plate = (width - 2 * margin - gap) / 2;
+  const middle = wide ? top + (lines * step) / 2 - 4 : 22;
+  const ends = wide ? [[70, middle], [width - 70, middle]] : [[margin + plate / 2, middle], [width - margin - plate / 2, middle]];
+  const svg = picture(width, height, `What is around ${sourceName(source)} and around ${targetName(target)}`);
+  const edges = drawn("g"), nodes = drawn("g"), columns = [margin, margin + plate + gap];
+
+  function node(side, i, line, joined) {
+    const id = near[side][i], at = side === "source" ? 0 : 1, x = columns[at], y = top + line * step, centre = y + tall / 2;
+    const outer = at ? x + plate : x, [cx, cy] = ends[at];
+    const path = wide ? `M${cx},${cy} C${(cx + outer) / 2},${cy} ${(cx + outer) / 2},${centre} ${outer},${centre}` : `M${cx},${cy} L${at ? width - 4 : 4},${cy + 20} V${centre} H${outer}`;
+    const edge = drawn("path", { class: joined ? "edge linked" : "edge", d: path });
+    if (joined) edges.append(edge);
+    else edges.prepend(edge); // linked ones lie on top
+    const name = (at ? targetName : sourceName)(id), relation = through(side, near[at ? "target_relations" : "source_relations"][i]);
+    const group = drawn("g", { class: joined ? "" : "alone" }, drawn("title", {}, `${name}\n${relation}\n${iri(side, id)}`));
+    group.append(drawn("rect", { class: joined ? "node linked" : "node", x, y, width: plate, height: tall, rx: 9 }));
+    group.append(words(x + 12, y + 18, fit(name, plate - 20, 13, false)), words(x + 12, y + 33, fit(relation, plate - 20, 11.5), "muted small"));
+    nodes.append(group);
+  }
+
+  both.forEach((i, line) => {
+    const centre = top + line * step + tall / 2, x = columns[0] + plate + gap / 2;
+    edges.append(drawn("line", { class: "bridge", x1: columns[0] + plate, x2: columns[1], y1: centre, y2: centre }));
+    const sure = near.flags[i] & 1 ? "seed" : (near.p[i] / 1000).toFixed(2);
+    nodes.append(drawn("rect", { class: "plate", x: x - 18, y: centre - 9, width: 36, height: 18 }), words(x, centre + 4, sure, "muted small", "middle"));
+    node("source", i, line, true);
+    node("target", i, line, true);
+  });
+  left.forEach((i, line) => node("source", i, both.length + line, false));
+  right.forEach((i, line) => node("target", i, both.length + line, false));
+  svg.append(edges, nodes);
+  [[sourceName(source), 0], [targetName(target), 1]].forEach(([name, at]) => {
+    const [x, y] = ends[at], room = wide ? 124 : plate;
+    svg.append(drawn("circle", { class: "centre", cx: x, cy: y, r: 13 }));
+    svg.append(drawn("text", { x, y: y + 34, class: "strong", "text-anchor": "middle" }, fit(name, room, 13, true), drawn("title", {}, name)));
+  });
+  [["source", source, left, 0], ["target", target, right, 1]].forEach(([side, id, alone, at]) => {
+    const more = data[side].degrees[id] - both.length - alone.length;
+    if (more > 0) svg.append(words(columns[at] + 12, height - 4, `and ${count(more)} more`, "muted small"));
+  });
+  place.replaceChildren(svg);
+}
+
+// ---- keys, theme, start
+
+function move(by) {
+  const buttons = [...document.querySelectorAll("tr.link button")], at = buttons.indexOf(document.activeElement);
+  const next = buttons[at < 0 ? 0 : at + by];
+  if (next) next.focus();
+}
+
+document.addEventListener("keydown", (event) => {
+  const field = event.target.closest("input, select, textarea");
+  if (event.key === "/" && !field) { event.preventDefault(); byId("search").focus(); }
+  else if (event.key === "Escape" && field && field.id === "search") { field.value = ""; refresh(); }
+  else if (event.key === "Escape") { const open = event.target.closest("tr"); const owner = open && open.classList.contains("detail") ? open.previousElementSibling : open; if (owner && owner.classList.contains("open")) { owner.click(); owner.querySelector("button").focus(); } }
+  else if ((event.key === "ArrowDown" || event.key === "ArrowUp") && (event.target.closest("tr.link") || (field && field.id === "search" && event.key === "ArrowDown"))) { event.preventDefault(); move(event.key === "ArrowDown" ? 1 : -1); }
+});
+
+byId("theme").addEventListener("click", () => {
+  const root = document.documentElement, dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+  root.dataset.theme = dark ? "light" : "dark";
+  try { localStorage.setItem("kgalign-theme", root.dataset.theme); } catch { /* a file may have no storage */ }
+});
+try { const theme = localStorage.getItem("kgalign-theme"); if (theme) document.documentElement.dataset.theme = theme; } catch { /* the same */ }
+
+let waiting;
+const soon = (action) => () => { clearTimeout(waiting); waiting = setTimeout(action, 120); };
+byId("toolbar").addEventListener("submit", (event) => event.preventDefault());
+byId("search").addEventListener("input", soon(refresh));
+byId("band").addEventListener("change", refresh);
+byId("round").addEventListener("change", refresh);
+for (const slider of ["accept", "reject"]) byId(slider).addEventListener("input", () => { drawHistogram(); drawBands(); if (!["all", "nobody", "wrong"].includes(byId("band").value)) soon(refresh)(); });
+for (const header of document.querySelectorAll("#table thead button"))
+  header.addEventListener("click", () => { state.ascending = state.sort === header.dataset.sort ? !state.ascending : true; state.sort = header.dataset.sort; refresh(); });
+byId("previous").addEventListener("click", () => { state.page--; showPage(); });
+byId("next").addEventListener("click", () => { state.page++; showPage(); });
+
+function drawCharts() { drawRounds(); drawHistogram(); drawReliability(); document.querySelectorAll(".graphs").forEach(drawGraphs); }
+let drawnWidth = innerWidth;
+addEventListener("resize", soon(() => { if (innerWidth !== drawnWidth) { drawnWidth = innerWidth; drawCharts(); } }));
+fillChoices();
+drawCharts();
+drawBands();
+refresh();

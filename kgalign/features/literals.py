@@ -1,0 +1,322 @@
+"""Dates, numbers, identifiers and other literals in a form in which two graphs can be compared, and which properties hold the same."""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from kgalign.data import Alignment, Floats, Ints, KnowledgeGraph
+from kgalign.features.shared import Keyed, combinations, shared_features
+from kgalign.iri import local_name
+from kgalign.features.relations import best_matches
+from kgalign.features.text import fold
+
+DATE = re.compile(r"([+-]?\d{4,6})-(\d\d)(?:-(\d\d))?(?:T[\d:.]+| \d\d:[\d:.]+)?(?:Z|[+-]\d\d:\d\d)?")
+YEAR = re.compile(r"([+-]?\d{4,6})(?:Z|[+-]\d\d:\d\d)")  # without a time zone it is a number like others
+NUMBER = re.compile(r"[+-]?(?:\d{1,3}(?:,\d{3})+(?:\.\d*)?|\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?")
+OTHER_DIGIT = re.compile(r"[^\D0-9]")  # of another script
+DECIMAL = re.compile(r"(?<=\d)[.,](?=\d)")
+BEGINNINGS = tuple("+-.0123456789")  # of what may be a date or a number
+ADDRESS = re.compile(r"https?://(?:www\.)?", re.IGNORECASE)
+EXACT_DIGITS = 15  # of an integer that a float holds exactly; longer ones are identifiers
+YEARS = (1000, 2100)  # integers that are compared as years, for which near is not near enough
+FEW = 100  # integers below count something: 12 is not nearly 13
+GRID = 0.01  # relative width of the grids on which near numbers meet
+LONGEST = 200  # characters of a text that are looked at
+NEAR = 0.5  # what a feature counts for that says about the same, not the same
+ALONE, CODE_ALONE = 0.5, 0.8  # and one whose property is not looked at; more, if it looks like an identifier
+CODE_DIGITS, CODE_LENGTH = 5, 30  # digits, or else characters, of what hardly two things have by chance
+SHORTEST_ALONE = 8  # characters of what tells anything without its property: a date does, a year does not
+MOST_ALONE = 10  # facts of either side that have a value which tells something whatever its property
+SAME_NAME = 1.0  # facts that two properties are ahead by for having the same name
+MIN_PROPERTY_MATCH = 0.05
+DIFFERS, IS_NEAR, IS_SAME = 0, 1, 2
+
+
+@dataclass(frozen=True, eq=False)
+class Literals:
+    """The literals of one graph that can be compared, as features over a vocabulary which both graphs share."""
+
+    facts: Ints  # (n,) positions in the graph's attributes
+    entities: Ints  # (n,)
+    properties: Ints  # (n,)
+    features: sparse.csr_array  # (n, v) 1: the exact value, NEAR: an approximate one; only features that both graphs have
+    scalar: Ints  # (n,) whether it is a date or a number, which can be near another
+    alone: Floats  # (v,) the weight of a feature whatever the property, 0: none
+    entity_count: int
+    property_count: int
+
+
+@dataclass(frozen=True, eq=False)
+class LiteralPair:
+    """The literals of two graphs.
+
+    Attributes:
+        same_name: (p, q) 1 where the last parts of two properties' IRIs are the same.
+    """
+
+    source: Literals
+    target: Literals
+    same_name: sparse.csr_array
+
+    @property
+    def comparable(self) -> bool:
+        """Whether both graphs have literals that can be compared."""
+        return len(self.source.facts) > 0 and len(self.target.facts) > 0
+
+
+def value_features(value: str) -> tuple[str, list[str], bool]:
+    """What a literal says, what it says about, and whether it is a date or a number; nothing, if it is empty.
+
+    >>> value_features("1982-06-25")
+    ('1982-06-25', ['1982'], True)
+    >>> value_features("+12.0") == value_features("1.2e1")
+    True
+    """
+    value = value.strip()[:LONGEST]
+    if not value.isascii():
+        value = unicodedata.normalize("NFKC", value).replace("\N{MINUS SIGN}", "-")
+        value = OTHER_DIGIT.sub(lambda found: str(unicodedata.decimal(found[0])), value)
+    if value.startswith(BEGINNINGS):
+        if found := YEAR.fullmatch(value):
+            return str(int(found[1])), [], True
+        if found := DATE.fullmatch(value):
+            year = str(int(found[1]))
+            return f"{year}-{'-'.join(filter(None, found.groups()[1:]))}", [year], True
+        if NUMBER.fullmatch(value):
+            return _number_features(value.replace(",", ""))
+    if start := ADDRESS.match(value):
+        return value[start.end() :].rstrip("/").casefold(), [], False
+    words = fold(value).split()
+    if len(DECIMAL.findall(value)) == 1:  # 12.5 km is neither 125 km nor 5.12 km
+        return " ".join(words), [], False
+    joined = "".join(words)
+    if sum(map(str.isdigit, joined)) > len(joined) / 2:  # a code, however it is spaced: 0-306-40615-2
+        return joined.lstrip("0"), [], False
+    if value.count(",") == 1:  # Scott, Ridley is Ridley Scott; left to right is not right to left
+        words = fold(" ".join(reversed(value.split(",")))).split()
+    return " ".join(words), [], False
+
+
+def _number_features(value: str) -> tuple[str, list[str], bool]:
+    digits = value.lstrip("+-0")
+    if digits.isdigit() and len(digits) > EXACT_DIGITS:
+        return digits, [], False
+    number = float(value)
+    whole = number.is_integer() and abs(number) < 10**EXACT_DIGITS
+    exact = str(int(number)) if whole else f"{number:.12g}"
+    if not number or not math.isfinite(number) or (whole and (abs(number) < FEW or YEARS[0] <= number <= YEARS[1])):
+        return exact, [], True
+    place, sign = math.log(abs(number)) / GRID, "-" if number < 0 else ""
+    # Two grids, half a step apart: whoever lies at an edge of the one lies in the middle of the other.
+    return exact, [f"{sign}~{math.floor(place)}", f"{sign}~~{math.floor(place + 0.5)}"], True
+
+
+def read_literals(source: KnowledgeGraph, target: KnowledgeGraph) -> LiteralPair:
+    """The literals of two graphs as features."""
+    vocabulary: dict[str, int] = {}
+    parts = [_read_side(graph, vocabulary) for graph in (source, target)]
+    often, exactly = (
+        [np.bincount(features[strengths >= least], minlength=len(vocabulary)) for *_, features, strengths in parts]
+        for least in (NEAR, 1)
+    )
+    shared = np.minimum(*often) > 0
+    numbers = np.cumsum(shared) - 1
+    telling = shared & (np.minimum(*exactly) > 0) & (np.maximum(*exactly) <= MOST_ALONE)
+    alone = np.array([_counts_alone(name) if is_telling else 0 for name, is_telling in zip(vocabulary, telling, strict=True)])
+    sides = []
+    for graph, (facts, scalar, owners, features, strengths) in zip((source, target), parts, strict=True):
+        kept = shared[features]
+        matrix = sparse.csr_array(
+            (strengths[kept], (owners[kept], numbers[features[kept]])), shape=(len(facts), int(shared.sum())), dtype=np.float32
+        )
+        matrix.sort_indices()
+        entities, properties = np.asarray(graph.attributes.facts)[facts].T
+        sizes = len(graph.entities), len(graph.attributes.properties)
+        sides.append(Literals(facts, entities, properties, matrix, scalar, alone[shared], *sizes))
+    return LiteralPair(sides[0], sides[1], _same_name(source, target))
+
+
+def _counts_alone(said: str) -> float:
+    """What it counts for that two literals say the same, whatever their properties."""
+    is_code = sum(map(str.isdigit, said)) >= CODE_DIGITS or len(said) >= CODE_LENGTH
+    if is_code and not DATE.fullmatch(said):
+        return CODE_ALONE
+    return ALONE if len(said) >= SHORTEST_ALONE else 0.0
+
+
+def _read_side(graph: KnowledgeGraph, vocabulary: dict[str, int]) -> tuple[Ints, Ints, Ints, Ints, Floats]:
+    """Facts that say something and whether they are scalar; then fact, feature and strength of each feature.
+
+    An empty value says nothing, one that is the entity's own name nothing new, and one that says the same of the same property again, in
+    another language or by another file for instance, is no second value.
+    """
+    values, owners = graph.attributes.values, np.asarray(graph.attributes.facts)[:, 0].tolist()
+    parsed: dict[str, tuple[list[int], bool]] = {}
+    facts, scalars, counts, features, strengths = [], [], [], [], []
+    for number, (value, entity) in enumerate(zip(values, owners, strict=True)):
+        if value not in parsed:
+            exact, near, scalar = value_features(value)
+            names = [exact, *near] if exact else []
+            parsed[value] = [vocabulary.setdefault(name, len(vocabulary)) for name in names], scalar
+        found, scalar = parsed[value]
+        if found and (scalar or value != graph.names[entity]):
+            facts.append(number)
+            scalars.append(scalar)
+            counts.append(len(found))
+            features.extend(found)
+            strengths.extend([1.0] + [NEAR] * (len(found) - 1))
+    positions, often, said = np.array(facts, np.int64), np.array(counts, np.int64), np.array(features, np.int64)
+    new = _are_new(*np.asarray(graph.attributes.facts)[positions].T, said[np.cumsum(often) - often])
+    kept = np.repeat(new, often)
+    return (
+        positions[new],
+        np.array(scalars, bool)[new],
+        np.repeat(np.arange(int(new.sum())), often[new]),
+        said[kept],
+        np.array(strengths, np.float32)[kept],
+    )
+
+
+def _are_new(*columns: Ints) -> Ints:
+    """(n,) whether no row before is the same in all columns."""
+    order = np.lexsort(columns)  # stable, so that the first of equals comes first
+    new = np.ones(len(order), bool)
+    new[order[1:]] = np.any([np.diff(column[order]) != 0 for column in columns], axis=0)
+    return new
+
+
+def match_properties(literals: LiteralPair, known: Alignment) -> sparse.csr_array:
+    """(p, q) how far each property of the source has the same values for known links as each of the target, 0 to 1.
+
+    Properties of one name are ahead by a fact, so that they match before any link is known. `known` is one-to-one.
+    """
+    sides = literals.source, literals.target
+    kinds = [side.property_count for side in sides]
+    if not literals.comparable:
+        return sparse.csr_array(tuple(kinds), dtype=np.float32)
+    width = max(1, sides[0].features.shape[1])
+    keys, properties, strengths, often = [], [], [], []
+    for side, ids, count in zip(sides, (known.sources, known.targets), kinds, strict=True):
+        numbers = np.full(side.entity_count, -1, np.int64)
+        numbers[ids] = np.arange(len(ids))
+        inside = numbers[side.entities] >= 0
+        facts, features, values = (part[inside[_entries(side)[0]]] for part in _entries(side))
+        keys.append(numbers[side.entities[facts]] * width + features)
+        properties.append(side.properties[facts])
+        strengths.append(values)
+        often.append(np.bincount(side.properties[inside], minlength=count))
+    pairs, columns = np.unique(np.concatenate(keys), return_inverse=True)
+    left, right = (
+        sparse.csr_array((strength, (kind, column)), shape=(count, len(pairs)))
+        for strength, kind, column, count in zip(strengths, properties, np.split(columns, [len(keys[0])]), kinds, strict=True)
+    )
+    both = sparse.coo_array(left @ right.T + SAME_NAME * literals.same_name)
+    # Two more facts on either side, as for relations.
+    score = both.data / np.sqrt((often[0][both.row] + 2) * (often[1][both.col] + 2))
+    matches = sparse.csr_array((np.minimum(score, 1), (both.row, both.col)), shape=kinds, dtype=np.float32)
+    matches.data[matches.data < MIN_PROPERTY_MATCH] = 0
+    matches.eliminate_zeros()
+    return matches
+
+
+def _same_name(source: KnowledgeGraph, target: KnowledgeGraph) -> sparse.csr_array:
+    """(p, q) 1 where the last parts of two properties' IRIs are the same."""
+    names = [[fold(local_name(iri)).replace(" ", "") for iri in graph.attributes.properties] for graph in (source, target)]
+    columns: dict[str, list[int]] = {}
+    for column, name in enumerate(names[1]):
+        columns.setdefault(name, []).append(column)
+    places = [(row, column) for row, name in enumerate(names[0]) for column in columns.get(name, ())]
+    rows, found = np.array(places, np.int64).reshape(-1, 2).T
+    return sparse.csr_array((np.ones(len(places)), (rows, found)), shape=(len(names[0]), len(names[1])))
+
+
+def literal_features(literals: LiteralPair, matches: sparse.csr_array) -> tuple[sparse.csr_array, sparse.csr_array]:
+    """(n, f), (m, f) features (property of the target, value), and (value) alone where few entities have it.
+
+    A literal of the source has one feature for each match of its property, weighted by that match; see `match_properties`.
+    """
+    source, target = literals.source, literals.target
+    width, beyond = max(1, source.features.shape[1]), matches.shape[1]
+    rows, kinds, columns, values = combinations(matches[source.properties], source.features)
+    owners, features, strengths = _entries(target)
+    ours = source.entities[rows], kinds.astype(np.int64) * width + columns, values
+    theirs = target.entities[owners], target.properties[owners] * width + features, strengths
+    _, left, right = shared_features(
+        _joined(ours, _alone(source, beyond * width)),
+        _joined(theirs, _alone(target, beyond * width)),
+        (source.entity_count, target.entity_count),
+    )
+    return left, right
+
+
+def compare_literals(literals: LiteralPair, known: Alignment, pairs: Ints) -> tuple[Ints, Ints, Ints]:
+    """The literals of pairs on properties that match according to the known links.
+
+    Returns:
+        (m,) position of the pair, ascending; (m, 2) positions in the attributes of either graph; (m,) DIFFERS, IS_NEAR or IS_SAME.
+        Of several values of a property the nearest two are returned.
+    """
+    source, target = literals.source, literals.target
+    matches = match_properties(literals, known)
+    best, count = best_matches(matches), max(1, matches.shape[1])
+    owners, ours = _facts_of(source, pairs[:, 0])
+    other_owners, theirs = _facts_of(target, pairs[:, 1])
+    there = best[source.properties[ours]] >= 0
+    ours, places = ours[there], (owners * count + best[source.properties[ours]])[there]  # a place: a pair and a property
+    other_places = other_owners * count + target.properties[theirs]
+    both, left, right = np.intersect1d(places, other_places, return_indices=True)  # the first values, unless others come nearer
+    agreement = np.full(len(both), DIFFERS)
+    features, at, strengths = _strongest(source, ours, places, both)
+    other_features, other_at, other_strengths = _strongest(target, theirs, other_places, both)
+    common, one, other = np.intersect1d(features, other_features, assume_unique=True, return_indices=True)
+    products = strengths[one] * other_strengths[other]
+    order = np.argsort(products, kind="stable")  # of several, the last one stays
+    met = common[order] // max(1, source.features.shape[1])
+    left[met], right[met] = at[one[order]], other_at[other[order]]
+    agreement[met] = np.where(products[order] == 1, IS_SAME, IS_NEAR)
+    return both // count, np.column_stack([source.facts[ours[left]], target.facts[theirs[right]]]), agreement
+
+
+def _strongest(side: Literals, facts: Ints, places: Ints, chosen: Ints) -> tuple[Ints, Ints, Floats]:
+    """Each feature at a chosen place once, as number of the place * features + feature; position of the fact that has it most, and how far."""
+    kept = np.flatnonzero(np.isin(places, chosen))
+    of_facts = side.features[facts[kept]]
+    rows = np.repeat(np.arange(len(kept)), np.diff(of_facts.indptr))
+    keys = np.searchsorted(chosen, places[kept])[rows] * side.features.shape[1] + of_facts.indices
+    order = np.lexsort((-of_facts.data, keys))
+    found, first = np.unique(keys[order], return_index=True)
+    return found, kept[rows[order[first]]], of_facts.data[order[first]]
+
+
+def _facts_of(side: Literals, entities: Ints) -> tuple[Ints, Ints]:
+    """The position of each entity, once for each of its literals, and that literal."""
+    order = np.argsort(side.entities, kind="stable")
+    starts = np.searchsorted(side.entities[order], np.arange(side.entity_count + 1))
+    counts = np.diff(starts)[entities]
+    owners = np.repeat(np.arange(len(entities)), counts)
+    inner = np.arange(len(owners)) - np.repeat(np.cumsum(counts) - counts, counts)
+    return owners, order[starts[entities][owners] + inner]
+
+
+def _alone(side: Literals, first_key: int) -> Keyed:
+    """What tells something whatever the property."""
+    owners, features, strengths = _entries(side)
+    kept = (strengths == 1) & (side.alone[features] > 0)
+    return side.entities[owners[kept]], first_key + features[kept], side.alone[features[kept]]
+
+
+def _joined(one: Keyed, other: Keyed) -> Keyed:
+    entities, keys, values = (np.concatenate(parts) for parts in zip(one, other, strict=True))
+    return entities, keys, values
+
+
+def _entries(side: Literals) -> Keyed:
+    """Fact, feature and strength of each feature."""
+    owners = np.repeat(np.arange(len(side.facts)), np.diff(side.features.indptr))
+    return owners, side.features.indices.astype(np.int64), side.features.data

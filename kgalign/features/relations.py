@@ -1,0 +1,115 @@
+"""The edges of a graph, and which relation of one graph behaves like which of the other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy  # which imports its parts when they are first used
+
+from kgalign.data import Alignment, AlignmentTask, Ints, KnowledgeGraph
+
+MIN_MATCH = 0.2  # of two relations or properties that are taken for the same
+
+
+@dataclass(frozen=True, eq=False)
+class Edges:
+    """The triples of a graph seen from both ends.
+
+    Attributes:
+        triples: (e, 3) entity, relation, neighbour: each triple from both ends, backwards with a relation of its own (the number of
+            relations is added to its id); no loops, none twice; ascending.
+        adjacency: (n, n) 1 where two entities are neighbours, whichever way the triples point.
+        relations: The number of relations of the graph.
+    """
+
+    triples: Ints
+    adjacency: scipy.sparse.csr_array
+    relations: int
+
+    @classmethod
+    def of(cls, graph: KnowledgeGraph) -> Edges:
+        head, relation, tail = graph.triples[graph.triples[:, 0] != graph.triples[:, 2]].T
+        count, kinds = len(graph.entities), 2 * len(graph.relations)
+        forward, backward = (head * kinds + relation) * count + tail, (tail * kinds + relation + kinds // 2) * count + head
+        rest, neighbour = np.divmod(np.unique(np.concatenate([forward, backward])), max(count, 1))
+        triples = np.column_stack([*np.divmod(rest, max(kinds, 1)), neighbour])
+        ones = np.ones(len(triples), np.float32)
+        adjacency = scipy.sparse.csr_array((ones, (triples[:, 0], triples[:, 2])), shape=(count, count))
+        adjacency.data[:] = 1
+        return cls(triples, adjacency, len(graph.relations))
+
+    @classmethod
+    def of_task(cls, task: AlignmentTask) -> tuple[Edges, Edges]:
+        """The edges of both graphs."""
+        return cls.of(task.source), cls.of(task.target)
+
+    @property
+    def degrees(self) -> Ints:
+        """(n,) how many neighbours each entity has."""
+        return np.diff(self.adjacency.indptr).astype(np.int64)
+
+
+@dataclass(frozen=True)
+class RelationMatch:
+    """A relation of the source and one of the target that hold between the same links, perhaps one of them reversed."""
+
+    source: str
+    target: str
+    inverse: bool
+    score: float  # 0 to 1
+
+
+def relation_matches(task: AlignmentTask, alignment: Alignment, least: float = 0.1) -> list[RelationMatch]:
+    """The relations that match according to the seeds and the plausible links, best first."""
+    matches = scipy.sparse.coo_array(match_relations(Edges.of_task(task), plausible_links(task, alignment)))
+    names, others = task.source.relations, task.target.relations
+    found = [
+        RelationMatch(names[row], others[column % len(others)], column >= len(others), round(score, 4))
+        for row, column, score in zip(matches.row.tolist(), matches.col.tolist(), matches.data.tolist(), strict=True)
+        if row < len(names) and score >= least
+    ]
+    return sorted(found, key=lambda match: (-match.score, match.source, match.target))
+
+
+def plausible_links(task: AlignmentTask, alignment: Alignment) -> Alignment:
+    """The seeds, and the links with a probability above 0.5 whose target no other query has; one-to-one."""
+    _, first, often = np.unique(alignment.targets, return_index=True, return_counts=True)
+    single = np.zeros(len(alignment), bool)
+    single[first[often == 1]] = True
+    return task.seeds + alignment.where(single & (alignment.scores > 0.5))
+
+
+def best_matches(matches: scipy.sparse.csr_array) -> Ints:
+    """(r,) the relation or property of the target that best matches each of the source, -1: none matches well enough."""
+    found = scipy.sparse.coo_array(matches)
+    order = np.argsort(found.data, kind="stable")
+    order = order[found.data[order] >= MIN_MATCH]
+    best = np.full(matches.shape[0], -1)
+    best[found.row[order]] = found.col[order]  # of several, the last one stays
+    return best
+
+
+def match_relations(edges: tuple[Edges, Edges], known: Alignment) -> scipy.sparse.csr_array:
+    """(2 r, 2 s) how far each relation of the source holds between the same known links as each of the target, 0 to 1.
+
+    Relations r.. and s.. are the reversed ones. `known` is one-to-one.
+    """
+    shapes, keys, relations = [], [], []
+    for side, ids in zip(edges, (known.sources, known.targets), strict=True):
+        numbers = np.full(side.adjacency.shape[0], -1, np.int64)
+        numbers[ids] = np.arange(len(ids))
+        triples = side.triples
+        inside = (numbers[triples[:, 0]] >= 0) & (numbers[triples[:, 2]] >= 0)
+        keys.append(numbers[triples[inside, 0]] * len(known) + numbers[triples[inside, 2]])
+        relations.append(triples[inside, 1])
+        shapes.append(2 * side.relations)
+    pairs, columns = np.unique(np.concatenate(keys), return_inverse=True)
+    left, right = (
+        scipy.sparse.csr_array((np.ones(len(relation)), (relation, column)), shape=(shape, len(pairs)))
+        for relation, column, shape in zip(relations, np.split(columns, [len(keys[0])]), shapes, strict=True)
+    )
+    both = scipy.sparse.coo_array(left @ right.T)
+    # Two more facts on either side: one common fact is not yet a match.
+    often = np.sqrt((left.sum(axis=1)[both.row] + 2) * (right.sum(axis=1)[both.col] + 2))
+    return scipy.sparse.csr_array((both.data / often, (both.row, both.col)), shape=shapes)

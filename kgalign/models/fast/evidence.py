@@ -1,0 +1,147 @@
+"""What a kind of evidence is, and what it is computed from: the graphs, and the links known in a round."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+import numpy as np
+from scipy import sparse
+
+from kgalign.data import Alignment, AlignmentTask, Floats, Ints
+from kgalign.features.literals import LiteralPair, match_properties, read_literals
+from kgalign.features.relations import Edges, match_relations
+from kgalign.search import Vectors, pair_products
+from kgalign.seams import Options
+
+PLAUSIBLE = 0.5  # links above this probability match relations and properties
+
+
+class Evidence(Protocol):
+    """One kind of evidence about any pair."""
+
+    def compare(self, sources: Ints, targets: Ints) -> Floats:
+        """(n,) -1 to 1: how far the evidence is for each pair; below 0: against it."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Similarity:
+    """Evidence that is the inner product of two vectors, none longer than 1. Sparse vectors have their indices sorted."""
+
+    source: Vectors  # (n, d)
+    target: Vectors  # (m, d)
+
+    def compare(self, sources: Ints, targets: Ints) -> Floats:
+        return pair_products(self.source, self.target, sources, targets)
+
+
+@dataclass(frozen=True)
+class NoMatchFeature:
+    """What a kind of evidence contributes to the no-match classifier.
+
+    Attributes:
+        name: Kinds with the same name share one feature, and the largest value counts.
+        prior: The weight before any seed has taught one.
+        range: How far a few seeds may move the weight.
+        value: (n,) the feature of pairs, from the evidence; None: as `compare` says.
+    """
+
+    name: str
+    prior: float
+    range: float
+    value: Callable[[Any, Ints, Ints], Floats] | None = None
+
+    def of(self, evidence: Evidence, sources: Ints, targets: Ints) -> Floats:
+        return evidence.compare(sources, targets) if self.value is None else self.value(evidence, sources, targets)
+
+
+@dataclass(frozen=True)
+class EvidenceKind:
+    """One kind of evidence: everything that `fast`, its ablation and its explanations need to know of it.
+
+    Attributes:
+        name: In options, tables and explanations.
+        description: What it says of a pair, in words.
+        weight: The default weight of its similarity in the score. Seeds teach others.
+        compute: The evidence of a round; None where these graphs or links have none.
+        prepare: Computes, from a task and the options of `fast`, what never changes for two graphs. `compute` finds it in
+            `View.prepared[name]`.
+        searches: Whether its vectors retrieve candidates: once for a task, in every round together with other kinds, or never.
+        no_match: Its feature for the no-match classifier, if it has one.
+        seed_discount: Multiplies the weight that seeds teach: more links are known around seeds than around other entities.
+    """
+
+    name: str
+    description: str
+    weight: float
+    compute: Callable[[View], Any | None]
+    prepare: Callable[[AlignmentTask, Options], Any] | None = None
+    searches: Literal["once", "every round", "never"] = "never"
+    no_match: NoMatchFeature | None = None
+    seed_discount: float = 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """What never changes from round to round, for two graphs.
+
+    Attributes:
+        task: Any task with these graphs.
+        own: What each kind of evidence has prepared, by its name.
+    """
+
+    task: AlignmentTask
+    edges: tuple[Edges, Edges]
+    literals: LiteralPair
+    own: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, task: AlignmentTask, kinds: Sequence[EvidenceKind], options: Options) -> Prepared:
+        own = {kind.name: kind.prepare(task, options) for kind in kinds if kind.prepare is not None}
+        return cls(task, Edges.of_task(task), read_literals(task.source, task.target), own)
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """The graphs in the light of the links known in a round.
+
+    Attributes:
+        shared: (n, m) the probability of each known link.
+        plausible: The known links with a probability above 0.5.
+        relations: How far relations match, see `match_relations`.
+        properties: How far properties match, see `match_properties`.
+        near: (n, m) and (m, m) the entities of the target that are neighbours of each entity; for the source, through known links.
+    """
+
+    task: AlignmentTask
+    known: Alignment
+    edges: tuple[Edges, Edges]
+    literals: LiteralPair
+    prepared: Mapping[str, Any]
+    shared: sparse.csr_array
+    plausible: Alignment
+    relations: sparse.csr_array
+    properties: sparse.csr_array
+    near: tuple[sparse.csr_array, sparse.csr_array]
+
+    @classmethod
+    def of(cls, task: AlignmentTask, known: Alignment, prepared: Prepared) -> View:
+        sizes = len(task.source.entities), len(task.target.entities)
+        shared = sparse.csr_array((known.scores.astype(np.float32), (known.sources, known.targets)), shape=sizes)
+        plausible = known.where(known.scores > PLAUSIBLE)
+        near = prepared.edges[0].adjacency @ shared
+        near.sort_indices()
+        return cls(
+            task,
+            known,
+            prepared.edges,
+            prepared.literals,
+            prepared.own,
+            shared,
+            plausible,
+            match_relations(prepared.edges, plausible),
+            match_properties(prepared.literals, plausible),
+            (near, prepared.edges[1].adjacency),
+        )

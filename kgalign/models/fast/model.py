@@ -1,0 +1,282 @@
+"""The options of `fast`, and how it scores candidates once it is fitted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from scipy import sparse
+
+from kgalign.data import Alignment, AlignmentTask, Candidates, Floats, Ints, same_graphs
+from kgalign.decoding.decoders import balance
+from kgalign.errors import OptionError, check_at_least
+from kgalign.models import options_of
+from kgalign.models.fast.evidence import Evidence, EvidenceKind, Prepared, Similarity, View
+from kgalign.models.fast.kinds import KINDS
+from kgalign.models.fast.learning import best_wrong, fit_choice
+from kgalign.reasoning.no_match import MOST_RIGHT_UNTAUGHT, SCORE, Feature, NoMatchClassifier, fit_no_match, share_of_right
+from kgalign.search import find_candidates, pack, unique_pairs
+from kgalign.seams import Capabilities, Contributions
+
+MIN_SEEDS = 150  # fewer do not teach weights
+Found = dict[str, Evidence]  # the evidence of a round, by kind
+Pairs = tuple[Ints, Ints]  # position of the query, target id
+
+
+@dataclass(frozen=True)
+class Fast:
+    """Scores a pair by the weighted sum of its evidence, one similarity for each kind, see `kgalign.models.fast.KINDS`.
+
+    A known link counts by its probability, and a rare feature counts for more than a frequent one. Weights are learnt on the seeds, so
+    that the softmax over a row gives probabilities; with fewer than 150 seeds, defaults are used. Then queries compete for targets
+    (Sinkhorn), and a no-match classifier decides how many of the best candidates are right.
+
+    All evidence from the graph except literals comes from known links, and a link is never evidence for itself. Without seeds, names
+    and identifiers suggest the first known links; where names say nothing, enough seeds take their weight away.
+
+    Attributes:
+        k: Candidates for each query by name, and as many by the graph; targets that have it among their own k best come on top.
+        word_vectors: A GloVe or word2vec text file.
+        encoder: A folder with a sentence encoder, see `kgalign.features.encoders`.
+        effort: How far the search for candidates by name goes, see `find_candidates`; by the graph a quarter of it, in every round.
+        iterations: Rounds of Sinkhorn normalisation.
+        training_links: Seeds that weights are learnt from, at most.
+        soft_evidence: Whether plausible links are evidence too, or confident ones alone.
+        without: Kinds of evidence to leave out, comma between them: to see what each is worth.
+        seed: Draws training links, and decides exact ties.
+        kinds: The kinds of evidence.
+    """
+
+    k: int = 20
+    word_vectors: str | None = None
+    encoder: str | None = None
+    effort: int = 20_000
+    iterations: int = 20
+    training_links: int = 1000
+    soft_evidence: bool = True
+    without: str = ""
+    seed: int = 0
+    kinds: tuple[EvidenceKind, ...] = field(default=KINDS, repr=False, metadata={"option": False})
+
+    def __post_init__(self) -> None:
+        check_at_least(
+            k=(self.k, 1),
+            effort=(self.effort, 1),
+            iterations=(self.iterations, 1),
+            training_links=(self.training_links, 1),
+            seed=(self.seed, 0),
+        )
+        names = [kind.name for kind in self.kinds]
+        for name in filter(None, self.without.split(",")):
+            if name not in names:
+                raise OptionError(f"without={self.without}: expected some of {','.join(names)}")
+
+    @property
+    def capabilities(self) -> Capabilities:
+        return Capabilities(
+            soft_evidence=self.soft_evidence,
+            prepares=True,
+            explains=True,
+            parts=tuple(kind.name for kind in self.kinds),
+            systems={"fast": {"word_vectors": None}},
+        )
+
+    @property
+    def used_kinds(self) -> tuple[EvidenceKind, ...]:
+        """The kinds of evidence that are not left out."""
+        left_out = self.without.split(",")
+        return tuple(kind for kind in self.kinds if kind.name not in left_out)
+
+    def fit(self, task: AlignmentTask) -> FittedFast:
+        return FittedFast(self, Prepared.of(task, self.used_kinds, options_of(self)))
+
+
+@dataclass(frozen=True, eq=False)
+class Searched:
+    """The pairs that names retrieve for a task, and the links that weights are learnt from."""
+
+    task: AlignmentTask
+    pairs: Pairs
+    training: Alignment
+    training_pairs: Pairs  # for the sources of the training links
+
+    def fits(self, task: AlignmentTask) -> bool:
+        """Whether they were searched for these queries, this pool and these seeds."""
+        own, other = ((each.queries, each.pool, each.seeds.pairs) for each in (self.task, task))
+        return self.task is task or all(map(np.array_equal, own, other))
+
+
+@dataclass(frozen=True, eq=False)
+class FittedFast:
+    """`fast` with the vectors of two graphs. Weights depend on the known links, so `predict` learns them in each round."""
+
+    options: Fast
+    prepared: Prepared
+    searched: Searched | None = None
+
+    @property
+    def capabilities(self) -> Capabilities:
+        return self.options.capabilities
+
+    def for_task(self, task: AlignmentTask) -> FittedFast:
+        """The same with all pairs that names retrieve for that task: they are the same in every round."""
+        ready = self
+        if not same_graphs(self.prepared.task, task):
+            ready = self.options.fit(task)
+        if ready.searched is not None and ready.searched.fits(task):
+            return ready
+        drawn = np.random.default_rng(self.options.seed).permutation(len(task.seeds))[: self.options.training_links]
+        training = task.seeds.where(drawn[np.argsort(task.seeds.sources[drawn])])
+        once = [ready.prepared.own[kind.name] for kind in self.options.used_kinds if kind.searches == "once"]
+        vectors = [evidence for evidence in once if evidence is not None]
+        pairs = [ready._search(task, evidence, self.options.effort) for evidence in vectors]
+        training_pairs = [ready._search(task, evidence, self.options.effort, training) for evidence in vectors if len(training)]
+        return replace(ready, searched=Searched(task, _joined(pairs), training, _joined(training_pairs)))
+
+    def predict(self, task: AlignmentTask, known: Alignment) -> Candidates:
+        ready = self.for_task(task)
+        found = ready._evidence(task, known)
+        weights, classifier = ready._learn(task, found)
+        rows, targets = ready._pairs(task, found)
+        scores = np.zeros(len(rows), np.float32)
+        for name, evidence in found.items():
+            scores += np.float32(weights[name]) * evidence.compare(task.queries[rows], targets)
+        packed = pack(rows, targets, scores, len(task.queries), 4 * self.options.k)
+        candidates = Candidates(task.queries, packed.targets, packed.scores)
+        shares = balance(candidates, self.options.iterations)
+        if task.protocol == "closed":
+            return _rescored(candidates, shares)
+        return self._with_no_match(candidates, shares, classifier, len(task.seeds), found)
+
+    def contributions(self, task: AlignmentTask, known: Alignment, pairs: Ints) -> Contributions:
+        """How much each kind of evidence adds to the score of pairs (n, 2), with these links known."""
+        ready = self.for_task(task)
+        found = ready._evidence(task, known)
+        weights, _ = ready._learn(task, found)
+        amounts = [weights[name] * evidence.compare(pairs[:, 0], pairs[:, 1]) for name, evidence in found.items()]
+        kinds = [kind for kind in self.options.used_kinds if kind.name in found]
+        return Contributions(
+            tuple(kind.name for kind in kinds),
+            tuple(kind.description for kind in kinds),
+            np.column_stack(amounts) if amounts else np.zeros((len(pairs), 0)),
+        )
+
+    def _evidence(self, task: AlignmentTask, known: Alignment) -> Found:
+        """The evidence of each kind that these graphs and links have, in the order of the kinds."""
+        view = View.of(task, known, self.prepared)
+        computed = {kind.name: kind.compute(view) for kind in self.options.used_kinds}
+        return {name: evidence for name, evidence in computed.items() if evidence is not None}
+
+    def _learn(self, task: AlignmentTask, found: Found) -> tuple[dict[str, float], NoMatchClassifier]:
+        """The weights under which the seeds are most probable among their own candidates, and the classifier that they teach."""
+        kinds = [kind for kind in self.options.used_kinds if kind.name in found]
+        weights = np.array([kind.weight for kind in kinds])
+        if not len(task.seeds):
+            return dict(zip(found, weights.tolist(), strict=True)), NoMatchClassifier.untaught(self._features)
+        assert self.searched is not None
+        links = self.searched.training
+        rows, targets = self._pairs(task, found, links)
+        wrong = targets != links.targets[rows]
+        rows = np.concatenate([np.arange(len(links)), rows[wrong]])
+        targets = np.concatenate([links.targets, targets[wrong]])
+        similarities = np.column_stack([evidence.compare(links.sources[rows], targets) for evidence in found.values()])
+        if len(task.seeds) >= MIN_SEEDS:
+            weights = fit_choice(rows, similarities, len(links), weights)
+            weights *= [kind.seed_discount for kind in kinds]
+        scores = similarities @ weights
+        right, wrong = (
+            self._feature_values(found, links.sources[rows[some]], targets[some], scores[some])
+            for some in (slice(len(links)), best_wrong(rows, scores, len(links)))
+        )
+        return dict(zip(found, weights.tolist(), strict=True)), fit_no_match(self._features, right, wrong)
+
+    def _pairs(self, task: AlignmentTask, found: Found, training: Alignment | None = None) -> Pairs:
+        """All candidate pairs: those that names retrieve, and those that the graph does. For training links: theirs."""
+        assert self.searched is not None
+        by_name = self.searched.pairs if training is None else self.searched.training_pairs
+        searching = [kind for kind in self.options.used_kinds if kind.searches == "every round" and kind.name in found]
+        pairs = [by_name]
+        if searching:
+            stacked = Similarity(*(_stacked(searching, found, side) for side in ("source", "target")))
+            pairs.append(self._search(task, stacked, self.options.effort // 4, training))  # in every round, so it must be quick
+        return unique_pairs(*_joined(pairs), self.options.training_links if training is not None else len(task.queries))
+
+    def _search(self, task: AlignmentTask, vectors: Similarity, effort: int, training: Alignment | None = None) -> Pairs:
+        """The pairs that some vectors retrieve, for the queries, or for the sources of training links."""
+        queries, pool = task.queries, task.pool
+        if training is not None:
+            queries, pool = training.sources, np.union1d(task.pool, task.seeds.targets)
+        options = self.options
+        candidates = find_candidates(
+            vectors.source,
+            vectors.target,
+            queries,
+            pool,
+            options.k,
+            both_directions=training is None,
+            effort=max(1, effort),
+            seed=options.seed,
+        )
+        rows, slots = candidates.edges()
+        return rows, candidates.targets[rows, slots]
+
+    @property
+    def _features(self) -> list[Feature]:
+        """The features of the no-match classifier: the score, and one for each name of a kind's feature."""
+        own = {kind.no_match.name: kind.no_match for kind in reversed(self.options.kinds) if kind.no_match is not None}
+        return [SCORE, *(Feature(feature.name, feature.prior, feature.range) for feature in reversed(own.values()))]
+
+    def _feature_values(self, found: Found, sources: Ints, targets: Ints, scores: Floats) -> Floats:
+        """(n, features) the features of pairs; 0 where there is no such evidence."""
+        values: dict[str, Floats] = {}
+        for kind in self.options.used_kinds:
+            if kind.no_match is not None and kind.name in found:
+                value = kind.no_match.of(found[kind.name], sources, targets)
+                earlier = values.get(kind.no_match.name)
+                values[kind.no_match.name] = value if earlier is None else np.maximum(earlier, value)
+        none = np.zeros(len(sources))
+        return np.column_stack([scores, *(values.get(feature.name, none) for feature in self._features[1:])])
+
+    def _with_no_match(
+        self, candidates: Candidates, shares: Floats, classifier: NoMatchClassifier, seeds: int, found: Found
+    ) -> Candidates:
+        """The candidates with probabilities in which a query may have no match.
+
+        Winning against other queries is not enough: the shares of a query are multiplied by the probability that its best candidate is
+        right. Without enough seeds, no more than two thirds of all best candidates are taken for right.
+        """
+        shares = shares / np.maximum(shares.sum(axis=1, keepdims=True), 1e-30)
+        best = shares.argmax(axis=1)[:, None]
+        targets, scores, won = (
+            np.take_along_axis(array, best, axis=1)[:, 0] for array in (candidates.targets, candidates.scores, shares)
+        )
+        there = targets >= 0
+        log_odds = np.zeros(len(there))
+        values = self._feature_values(found, candidates.queries[there], targets[there], scores[there])
+        log_odds[there] = classifier.log_odds(values)
+        right = min(share_of_right(log_odds, won), MOST_RIGHT_UNTAUGHT if seeds < MIN_SEEDS else 1.0)
+        log_odds += np.log(right / (1 - right))
+        shares /= 1 + np.exp(-log_odds[:, None])
+        odds = shares / np.maximum(1 - shares.sum(axis=1, keepdims=True), 1e-9)
+        return replace(_rescored(candidates, odds), no_match_score=0.0)
+
+
+def _stacked(kinds: list[EvidenceKind], found: Found, side: str) -> sparse.csr_array:
+    """The vectors of several kinds beside each other, so that their inner product is the weighted sum."""
+    return sparse.csr_array(
+        sparse.hstack([np.float32(np.sqrt(kind.weight)) * getattr(found[kind.name], side) for kind in kinds])
+    )
+
+
+def _joined(pairs: list[Pairs]) -> Pairs:
+    nothing = np.empty(0, np.int64), np.empty(0, np.int32)
+    rows, targets = (np.concatenate(part) for part in zip(nothing, *pairs, strict=True))
+    return rows, targets
+
+
+def _rescored(candidates: Candidates, shares: Floats) -> Candidates:
+    """The same candidates with the logarithms of their shares as scores, best first."""
+    scores = np.where(candidates.targets >= 0, np.log(np.maximum(shares, 1e-30)), -np.inf).astype(np.float32)
+    order = np.argsort(-scores, axis=1, kind="stable")
+    targets, scores = (np.take_along_axis(array, order, axis=1) for array in (candidates.targets, scores))
+    return Candidates(candidates.queries, targets, scores)

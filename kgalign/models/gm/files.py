@@ -1,0 +1,132 @@
+"""A graph matching network on disk: safetensors for weights, JSON for all else. Whole files or none."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+import torch
+from torch import Tensor
+
+from kgalign.data import Alignment
+from kgalign.errors import DataError, OptionError
+from kgalign.models.gm.network import GraphMatchingNetwork
+from kgalign.models.saved import read_saved, read_tensors, write_saved, write_tensors
+
+if TYPE_CHECKING:
+    from kgalign.models.gm.model import GraphMatching
+
+CHECKPOINT = "checkpoint.safetensors"
+NOT_OF_TRAINING = {
+    "device",
+    "checkpoint",
+    "seeds_as_evidence",
+    "both_directions",
+}  # weights do not depend on them, but for the choice of the epoch
+
+
+@dataclass(frozen=True, eq=False)
+class Progress:
+    """How far a training has come."""
+
+    history: list[dict[str, float]]  # of each epoch
+    best: Mapping[str, Tensor]  # the weights with the most development hits@1 so far
+    best_epoch: int = 0
+
+    @classmethod
+    def start(cls, network: GraphMatchingNetwork) -> Self:
+        return cls([], _copy(network))
+
+    def after(self, network: GraphMatchingNetwork, epoch: dict[str, float]) -> Progress:
+        """The same, one epoch later; of two epochs that are equally good the later one counts, it has learnt more."""
+        history = [*self.history, epoch]
+        if epoch["dev_hits@1"] >= max(turn["dev_hits@1"] for turn in history):
+            return Progress(history, _copy(network), len(history))
+        return Progress(history, self.best, self.best_epoch)
+
+    def stale(self, patience: int) -> bool:
+        """Whether so many epochs have brought nothing better."""
+        return len(self.history) - self.best_epoch >= patience
+
+
+def write_checkpoint(
+    options: GraphMatching,
+    seeds: Alignment,
+    network: GraphMatchingNetwork,
+    optimiser: torch.optim.Optimizer,
+    progress: Progress,
+) -> None:
+    """Keeps all that the next epoch depends on, where a folder for it was given."""
+    if options.checkpoint is None:
+        return
+    tensors = {f"now.{name}": tensor for name, tensor in network.state_dict().items()}
+    tensors |= {f"best.{name}": tensor for name, tensor in progress.best.items()}
+    for name, parameter in network.named_parameters():
+        tensors |= {f"adam.{name}.{part}": value for part, value in optimiser.state.get(parameter, {}).items()}
+    notes = {"history": progress.history, "best_epoch": progress.best_epoch, "options": training_options(options)}
+    notes["seeds"] = _fingerprint(seeds)
+    folder = Path(options.checkpoint)
+    folder.mkdir(parents=True, exist_ok=True)
+    draft = folder / f".{CHECKPOINT}"
+    write_tensors(draft, tensors, notes)
+    draft.replace(folder / CHECKPOINT)
+
+
+def read_checkpoint(
+    options: GraphMatching, seeds: Alignment, network: GraphMatchingNetwork, optimiser: torch.optim.Optimizer
+) -> Progress | None:
+    """Where an interrupted training of the same options on the same seeds stood, with the network and the optimiser put back there."""
+    path = Path(options.checkpoint or "") / CHECKPOINT
+    if options.checkpoint is None or not path.is_file():
+        return None
+    tensors, notes = read_tensors(path)
+    for name, value in training_options(options).items():
+        if notes["options"].get(name) != value:
+            raise OptionError(
+                f"{path}: was trained with {name}={notes['options'].get(name)}, not {value}: "
+                "give the same options or another checkpoint folder"
+            )
+    if notes.get("seeds") != _fingerprint(seeds):
+        raise OptionError(f"{path}: was trained on other seeds: give another checkpoint folder")
+    device = next(network.parameters()).device
+    fill(path, network, {name.removeprefix("now."): tensor for name, tensor in tensors.items() if name.startswith("now.")})
+    for name, parameter in network.named_parameters():
+        head = f"adam.{name}."
+        state = {key.removeprefix(head): tensor for key, tensor in tensors.items() if key.startswith(head)}
+        optimiser.state[parameter] = {part: value if part == "step" else value.to(device) for part, value in state.items()}
+    best = {name.removeprefix("best."): tensor for name, tensor in tensors.items() if name.startswith("best.")}
+    return Progress(notes["history"], best, notes["best_epoch"])
+
+
+def training_options(options: GraphMatching) -> dict[str, Any]:
+    """The options that the weights depend on."""
+    return {name: value for name, value in options.options().items() if name not in NOT_OF_TRAINING}
+
+
+def write_model(folder: Path, network: GraphMatchingNetwork, notes: Mapping[str, Any]) -> None:
+    """Writes gm.safetensors and gm.json; an earlier model there is replaced."""
+    write_saved(folder, "gm", network.state_dict(), notes)
+
+
+def read_model(folder: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    """What write_model has written."""
+    return read_saved(folder, "gm", ("options", "vocabulary", "word_size", "calibration", "history"))
+
+
+def fill(path: Path, network: GraphMatchingNetwork, weights: Mapping[str, Tensor]) -> None:
+    """Puts the weights that a file holds into the network."""
+    try:
+        network.load_state_dict(weights)
+    except RuntimeError as error:
+        raise DataError(f"{path}: the weights do not fit these options and names: {str(error).splitlines()[-1].strip()}") from None
+
+
+def _fingerprint(seeds: Alignment) -> str:
+    return hashlib.sha256(seeds.pairs.tobytes()).hexdigest()
+
+
+def _copy(network: GraphMatchingNetwork) -> dict[str, Tensor]:
+    return {name: tensor.detach().cpu().clone() for name, tensor in network.state_dict().items()}

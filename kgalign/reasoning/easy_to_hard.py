@@ -1,0 +1,356 @@
+"""Easy-to-Hard: keep the links that are confident, feed them back as evidence, decide the rest, round after round."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from kgalign.data import Alignment, AlignmentTask, Candidates, Floats, hold_out
+from kgalign.reasoning.calibration import calibrated
+from kgalign.reasoning.rules import Rules
+from kgalign.seams import Decoder, FittedModel
+
+LEAST_PLAUSIBLE = 0.05  # below this probability a link is no soft evidence
+MIN_HELD_OUT = 20  # fewer links say nothing about the others
+MIN_NEW_HELD_OUT = 10
+
+
+@dataclass(frozen=True)
+class Round:
+    """The figures of one round: the model predicted from everything known so far, and the decoder decided."""
+
+    number: int
+    queries: int
+    confident: int  # links that count as known in the next round
+    new: int  # of them, those that were not confident in any round before
+    mean_probability: float | None  # of the confident links
+    held_out: tuple[int, int]  # confident links of held-out seeds: how many are right, and how many there are
+    new_held_out: tuple[int, int]  # the same for the new ones
+    changed: int  # queries whose match differs from the round before
+    matched: int
+    seconds: float
+    stopped: str | None  # why this round was the last one
+
+    def summary(self) -> dict[str, Any]:
+        """The line of this round in rounds.jsonl."""
+        return {
+            "round": self.number,
+            "queries": self.queries,
+            "confident": self.confident,
+            "new": self.new,
+            "mean_probability": self.mean_probability,
+            "held_out": {"right": self.held_out[0], "confident": self.held_out[1]},
+            "new_held_out": {"right": self.new_held_out[0], "confident": self.new_held_out[1]},
+            "changed": self.changed,
+            "matched": self.matched,
+            "seconds": round(self.seconds, 3),
+            "stopped": self.stopped,
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class Decision:
+    """What one round decided."""
+
+    candidates: Candidates
+    alignment: Alignment
+    confident: Alignment
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOut:
+    """Held-out seeds and their candidates, calibrated, from the last round in which they were queries."""
+
+    links: Alignment
+    candidates: Candidates
+
+
+@dataclass(frozen=True, eq=False)
+class Reasoning:
+    """What `coordinate` returns.
+
+    Attributes:
+        alignment: The links of the queries.
+        candidates: The candidates of the queries in the last round.
+        evidence: The links that the last prediction was given as known, seeds included.
+        known: Confident links of entities that are neither queries, nor in the pool, nor seeds.
+        rounds: The figures of each round.
+        held_out: The held-out seeds, None where none were held out.
+    """
+
+    alignment: Alignment
+    candidates: Candidates
+    evidence: Alignment = field(default_factory=Alignment.empty)
+    known: Alignment = field(default_factory=Alignment.empty)
+    rounds: tuple[Round, ...] = ()
+    held_out: HeldOut | None = None
+
+
+OnRound = Callable[[Round, Decision], None]
+
+
+def coordinate(
+    model: FittedModel, task: AlignmentTask, rules: Rules | None = None, on_round: OnRound | None = None
+) -> Reasoning:
+    """The links of the queries that a fitted model, Easy-to-Hard and a decoder arrive at together.
+
+    In each round the model sees the seeds and the confident links found so far. A link is confident if the decoder chose it, its
+    probability is above alpha, and each entity is the best candidate of the other. A model with the capability `soft_evidence` sees
+    every plausible link instead, with the mean of the probabilities of the last two rounds.
+
+    Where the rules ask for evidence among all entities or for held-out seeds, a wide phase with those queries comes first.
+    """
+    rules = rules or Rules()
+    decoder = rules.make_decoder(task.protocol)
+    state, known, check, calibration = _State(), Alignment.empty(), None, None
+    wide = _widened(task, rules, model) if rules.max_rounds else None
+    if wide is not None:
+        state = _run_phase(model, wide[0], rules, decoder, state, wide[1], None, on_round)
+        known = _outside(state.confident, task)
+        if len(wide[1]):
+            scored = state.scored
+            if not np.isfinite(scored.no_match_score):  # else the model itself knows which queries have no match: these all have one
+                scored = calibrated(scored, wide[1])
+                calibration = scored.temperature, scored.no_match_score
+            check = HeldOut(wide[1], scored.where(np.isin(scored.queries, wide[1].sources)))
+    state = _run_phase(model, task, rules, decoder, state, Alignment.empty(), calibration, on_round)
+    alignment = state.alignment.where(np.argsort(state.alignment.sources, kind="stable"))
+    alignment = replace(alignment, record={**alignment.record, "decoder": rules.decoder_name})
+    return Reasoning(alignment, state.candidates, state.evidence, known, state.rounds, check)
+
+
+def confident_links(candidates: Candidates, alpha: float) -> Alignment:
+    """The links above alpha in which each is the other's best candidate and no other query wants the target as much; one-to-one."""
+    probabilities = candidates.probabilities()
+    rows, slots = np.nonzero(probabilities > alpha)
+    targets, values = candidates.targets[rows, slots], probabilities[rows, slots]
+    order = np.lexsort((-values, targets))
+    rows, slots, targets, values = rows[order], slots[order], targets[order], values[order]
+    first = np.ones(len(targets), bool)
+    first[1:] = targets[1:] != targets[:-1]
+    contested = np.zeros(len(targets), bool)
+    contested[:-1] = ~first[1:] & (values[1:] == values[:-1])
+    mutual = first & ~contested & (values >= probabilities.max(axis=1, initial=0)[rows])
+    mutual &= np.bincount(rows[mutual], minlength=len(candidates))[rows] == 1  # with an alpha below 0.5 a row can have two
+    rows, targets, values = rows[mutual], targets[mutual], values[mutual]
+    return Alignment(np.column_stack([candidates.queries[rows], targets]), np.clip(values, 0, 1))
+
+
+def enough_new(queries: int) -> int:
+    """How many new confident links make another round worth its time, for so many queries."""
+    return max(1, min(20, queries // 50), queries // 1000)
+
+
+_NO_CANDIDATES = Candidates(np.empty(0, np.int64), np.empty((0, 1), np.int64), np.empty((0, 1)))
+
+
+@dataclass(frozen=True, eq=False)
+class _State:
+    """What one round hands to the next."""
+
+    scored: Candidates = _NO_CANDIDATES  # as the model scored them
+    candidates: Candidates = _NO_CANDIDATES  # the same, calibrated
+    alignment: Alignment = field(default_factory=Alignment.empty)
+    confident: Alignment = field(default_factory=Alignment.empty)
+    evidence: Alignment = field(default_factory=Alignment.empty)  # what the prediction was given as known
+    found: Alignment = field(default_factory=Alignment.empty)  # what the next prediction gets as known, beside the seeds
+    ever_confident: Any = field(default_factory=lambda: np.empty(0, np.int64))  # keys of links
+    rounds: tuple[Round, ...] = ()
+
+
+def _run_phase(
+    model: FittedModel,
+    task: AlignmentTask,
+    rules: Rules,
+    decoder: Decoder,
+    state: _State,
+    held_out: Alignment,
+    calibration: tuple[float, float] | None,
+    on_round: OnRound | None,
+) -> _State:
+    """The state after the last round on one task; rounds go on until there is little new, or too much of it is wrong."""
+    if model.capabilities.prepares:
+        model = model.for_task(task)  # type: ignore[attr-defined]
+    soft = model.capabilities.soft_evidence and not rules.freeze
+    for fed_back in range(rules.max_rounds + 1):
+        began = time.perf_counter()
+        evidence = task.seeds + _apart(state.found, task.seeds)
+        scored = model.predict(task, evidence)
+        candidates = scored
+        if calibration is not None:
+            candidates = replace(scored, temperature=calibration[0], no_match_score=calibration[1])
+        alignment, confident = _decide(candidates, task, rules, decoder, state)
+        new = confident.where(~np.isin(confident.keys, state.ever_confident))
+        checked, new_checked = (_right_and_all(links, held_out) for links in (confident, new))
+        before = state.alignment.where(np.isin(state.alignment.sources, task.queries))
+        figures = Round(
+            number=len(state.rounds) + 1,
+            queries=len(task.queries),
+            confident=len(confident),
+            new=len(new),
+            mean_probability=round(float(confident.scores.mean()), 4) if len(confident) else None,
+            held_out=checked,
+            new_held_out=new_checked,
+            changed=_changed(before, alignment) if state.rounds else 0,
+            matched=len(alignment),
+            seconds=time.perf_counter() - began,
+            stopped=_why_stop(fed_back, rules, len(new), len(task.queries), new_checked),
+        )
+        decided = {"scored": scored, "candidates": candidates, "alignment": alignment, "evidence": evidence}
+        state = replace(state, **decided, rounds=(*state.rounds, figures))
+        if not _mostly_wrong(new_checked):
+            elsewhere, here = _split(state.found, task)
+            state = replace(
+                state,
+                confident=confident,
+                ever_confident=np.union1d(state.ever_confident, confident.keys),
+                found=elsewhere + (_mean(here, _plausible_links(scored)) if soft else confident),
+            )
+        if on_round:
+            on_round(figures, Decision(candidates, alignment, confident))
+        if figures.stopped:
+            break
+    return state
+
+
+def _decide(
+    candidates: Candidates, task: AlignmentTask, rules: Rules, decoder: Decoder, state: _State
+) -> tuple[Alignment, Alignment]:
+    """All links as they stand after this round, and the confident ones among them."""
+    alignment = decoder(candidates)
+    if not rules.max_rounds:
+        return alignment, Alignment.empty()
+    confident = confident_links(candidates, rules.alpha)
+    confident = _dated(confident.where(np.isin(confident.keys, alignment.keys)), state.confident, len(state.rounds) + 1)
+    if rules.freeze:
+        kept = state.confident
+        kept = kept.where(np.isin(kept.sources, task.queries) & np.isin(kept.targets, task.pool))
+        confident = kept + _apart(confident, kept)
+    return _with_confident(confident, alignment, candidates, decoder, rules.freeze), confident
+
+
+def _why_stop(fed_back: int, rules: Rules, new: int, queries: int, new_checked: tuple[int, int]) -> str | None:
+    """Why this round is the last one, None if it is not."""
+    least = rules.min_new or enough_new(queries)
+    if rules.max_rounds == 0:
+        return "plain decoding"
+    if fed_back == rules.max_rounds:
+        return f"{rules.max_rounds} rounds done"
+    if new < least:
+        return f"{new} new confident links, fewer than {least}"
+    if _mostly_wrong(new_checked):
+        return f"{new_checked[0]} of {new_checked[1]} new confident links of held-out seeds are right"
+    return None
+
+
+def _mostly_wrong(checked: tuple[int, int]) -> bool:
+    """Whether enough links were checked, and fewer than half of them are right."""
+    right, seen = checked
+    return seen >= MIN_NEW_HELD_OUT and right < seen / 2
+
+
+def _widened(task: AlignmentTask, rules: Rules, model: FittedModel) -> tuple[AlignmentTask, Alignment] | None:
+    """The task with the queries of the wide phase, and its held-out seeds; None where it would be the same task."""
+    wide, widened = task, False
+    if rules.all_entities:
+        queries = np.setdiff1d(np.arange(len(task.source.entities)), task.seeds.sources)
+        pool = np.setdiff1d(np.arange(len(task.target.entities)), task.seeds.targets)
+        if len(queries) > len(task.queries) or len(pool) > len(task.pool):
+            wide, widened = replace(task, queries=queries, pool=pool, protocol="open"), True
+    share = 0.0 if model.capabilities.learns_from_seeds else rules.held_out
+    if share * len(task.seeds) >= MIN_HELD_OUT:
+        return hold_out(wide, share, rules.seed)
+    return (wide, Alignment.empty()) if widened else None
+
+
+def _with_confident(
+    confident: Alignment, alignment: Alignment, candidates: Candidates, decoder: Decoder, freeze: bool
+) -> Alignment:
+    """All links, the confident ones among them.
+
+    Where those are not the decoder's own, or other links have their targets, the rest is decided again without those targets.
+    """
+    taken = np.isin(alignment.targets, confident.targets).sum() > len(confident)
+    if freeze or taken:
+        rest = decoder(_withdraw(candidates, confident))
+        # What is left of a row is no more probable for what was taken out of it.
+        rest = replace(rest, scores=np.minimum(rest.scores, _probabilities_of(rest, candidates)))
+        return replace(confident + rest, record=rest.record)
+    rest = alignment.where(~np.isin(alignment.sources, confident.sources))
+    return replace(confident + rest, record=alignment.record)
+
+
+def _probabilities_of(links: Alignment, candidates: Candidates) -> Floats:
+    """(n,) the probability of each of these links, which are among the candidates."""
+    order = np.argsort(candidates.queries)
+    rows = order[np.searchsorted(candidates.queries, links.sources, sorter=order)]
+    return np.where(candidates.targets[rows] == links.targets[:, None], candidates.probabilities()[rows], 0).sum(axis=1)
+
+
+def _plausible_links(candidates: Candidates) -> Alignment:
+    """Every link that may be right, with its probability; a target that several queries claim is shared among them."""
+    probabilities = candidates.probabilities()
+    rows, slots = np.nonzero(probabilities > LEAST_PLAUSIBLE)
+    targets, values = candidates.targets[rows, slots], probabilities[rows, slots]
+    if len(targets):
+        values = values / np.maximum(np.bincount(targets, values), 1)[targets]
+    return Alignment(np.column_stack([candidates.queries[rows], targets]), np.clip(values, 0, 1))
+
+
+def _mean(before: Alignment, now: Alignment) -> Alignment:
+    """The mean probabilities of two rounds, which keeps the rounds from oscillating."""
+    if not len(before):
+        return now
+    both = before + now
+    keys, first, where = np.unique(both.keys, return_index=True, return_inverse=True)
+    scores = np.bincount(where, both.scores / 2, len(keys))
+    return Alignment(both.pairs[first], np.minimum(scores, 1)).where(scores > LEAST_PLAUSIBLE)
+
+
+def _split(links: Alignment, task: AlignmentTask) -> tuple[Alignment, Alignment]:
+    """The links outside the queries and the pool, which stand as they are, and the others."""
+    here = np.isin(links.sources, task.queries) | np.isin(links.targets, task.pool)
+    return links.where(~here), links.where(here)
+
+
+def _outside(confident: Alignment, task: AlignmentTask) -> Alignment:
+    """The confident links of entities that are neither queries, nor in the pool, nor seeds."""
+    return _apart(_split(confident, task)[0], task.seeds)
+
+
+def _apart(found: Alignment, known: Alignment) -> Alignment:
+    """The links that touch no entity of the known ones."""
+    return found.where(~np.isin(found.sources, known.sources) & ~np.isin(found.targets, known.targets))
+
+
+def _right_and_all(found: Alignment, held_out: Alignment) -> tuple[int, int]:
+    """Of the links that touch a held-out seed, how many are right, and how many there are."""
+    checked = found.where(np.isin(found.sources, held_out.sources) | np.isin(found.targets, held_out.targets))
+    return int(np.isin(checked.keys, held_out.keys).sum()), len(checked)
+
+
+def _withdraw(candidates: Candidates, confident: Alignment) -> Candidates:
+    """The candidates of the queries without a confident link, less the targets of confident links."""
+    rest = candidates.where(~np.isin(candidates.queries, confident.sources))
+    gone = np.isin(rest.targets, confident.targets) | (rest.targets < 0)
+    scores = np.where(gone, -np.inf, rest.scores)
+    order = np.argsort(-scores, axis=1, kind="stable")
+    targets = np.take_along_axis(np.where(gone, -1, rest.targets), order, axis=1)
+    return replace(rest, targets=targets, scores=np.take_along_axis(scores, order, axis=1))
+
+
+def _dated(found: Alignment, confident: Alignment, number: int) -> Alignment:
+    """The same links, each with the round since which it has been confident without a break."""
+    since = dict(zip(confident.keys.tolist(), confident.rounds.tolist(), strict=True))
+    rounds = np.array([since.get(key, number) for key in found.keys.tolist()], np.int64)
+    return replace(found, rounds=rounds)
+
+
+def _changed(before: Alignment, after: Alignment) -> int:
+    """How many queries have another match, or have gained or lost one."""
+    stayed = np.intersect1d(before.keys, after.keys).size
+    return int(np.union1d(before.sources, after.sources).size - stayed)

@@ -1,0 +1,96 @@
+"""The no-match classifier: whether the best candidate of a query is right at all, or the query has no match."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import minimize
+
+from kgalign.data import Floats
+
+FARTHEST = 50.0  # log-odds beyond are as good as certain
+LEAST_SHARE_RIGHT = 0.01  # of the best candidates, however bad all looks; and least share wrong, however good
+EM_ROUNDS = 100
+PRIOR_RIGHT = 10.0  # pairs that are counted beside the observed ones, so that a handful does not run to an extreme
+PRIOR_WRONG = 5.0
+MOST_RIGHT_UNTAUGHT = 2 / 3  # of the best candidates, where hardly any seed can show more
+
+
+@dataclass(frozen=True)
+class Feature:
+    """A feature of a pair, its weight before any seed has taught one, and how far a few seeds may move it from there."""
+
+    name: str
+    prior: float
+    range: float
+
+
+SCORE = Feature("score", 0.0, 1.0)  # matters most where seeds have taught what it is made of
+BIAS = Feature("bias", -3.2, 3.0)
+
+
+@dataclass(frozen=True, eq=False)
+class NoMatchClassifier:
+    """A logistic regression: the log-odds that a pair is right, against no match, as if half of all pairs were right.
+
+    The score of a pair ranks it among the candidates of its query. These features say whether it is right at all.
+    """
+
+    weights: Floats  # (features,)
+    bias: float
+
+    @classmethod
+    def untaught(cls, features: Sequence[Feature]) -> NoMatchClassifier:
+        """The classifier before any seed has taught it."""
+        return cls(np.array([feature.prior for feature in features]), BIAS.prior)
+
+    def log_odds(self, values: Floats) -> Floats:
+        """(n,) for the pairs whose features (n, features) are given."""
+        return np.clip(values @ self.weights + self.bias, -FARTHEST, FARTHEST)
+
+
+def fit_no_match(features: Sequence[Feature], right: Floats, wrong: Floats) -> NoMatchClassifier:
+    """The classifier that tells right pairs from the best wrong ones; both weigh the same. Few pairs move it only a little.
+
+    Args:
+        features: The features, in the order of the columns.
+        right: (n, features) of links.
+        wrong: (m, features) of the best candidates that the same queries would have without their right target.
+    """
+    untaught = NoMatchClassifier.untaught(features)
+    if not len(right) or not len(wrong):
+        return untaught
+    values, signs = np.concatenate([right, wrong]), np.repeat([1.0, -1.0], [len(right), len(wrong)])
+    shares = np.repeat([0.5 / len(right), 0.5 / len(wrong)], [len(right), len(wrong)])
+    start = np.append(untaught.weights, untaught.bias)
+    pull = 1 / (len(right) * np.array([feature.range for feature in (*features, BIAS)]) ** 2)
+
+    def loss(point: Floats) -> tuple[float, Floats]:
+        margins = signs * (values @ point[:-1] + point[-1])
+        slopes = -shares * signs / (1 + np.exp(np.clip(margins, -FARTHEST, FARTHEST)))
+        away = point - start
+        gradient = np.append(values.T @ slopes, slopes.sum()) + pull * away
+        return float(shares @ np.logaddexp(0, -margins) + pull @ away**2 / 2), gradient
+
+    bounds = [*((0.0, None) for _ in features), (None, None)]
+    found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds).x
+    return NoMatchClassifier(found[:-1], float(found[-1]))
+
+
+def share_of_right(log_odds: Floats, won: Floats) -> float:
+    """The share of best candidates that are right, estimated from their own features by expectation maximisation.
+
+    A query without a match mostly loses its best candidate to the query that the target belongs to. So the share among the best
+    candidates is higher than the share of queries with a match.
+
+    Args:
+        log_odds: (n,) as if half of them were right.
+        won: (n,) how far each query has won its best candidate against others, 0 to 1.
+    """
+    odds, share = np.exp(log_odds), 0.5
+    total = won.sum() + PRIOR_RIGHT + PRIOR_WRONG
+    for _ in range(EM_ROUNDS):
+        share = (float(won @ (share * odds / (share * odds + 1 - share))) + PRIOR_RIGHT) / total
+    return min(max(share, LEAST_SHARE_RIGHT), 1 - LEAST_SHARE_RIGHT)

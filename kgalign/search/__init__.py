@@ -1,0 +1,6 @@
+"""Top-k candidates of sparse and dense vectors. What is compiled is compiled on first use, so import this late."""
+
+from kgalign.search.candidates import Vectors, find_candidates, pack, pair_products, top_k, unique_pairs
+from kgalign.search.dense import Metric
+
+__all__ = ["Metric", "Vectors", "find_candidates", "pack", "pair_products", "top_k", "unique_pairs"]

@@ -1,0 +1,153 @@
+"""The best candidates of every query, block by block: never a full n x m matrix in memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numba
+import numpy as np
+from scipy import sparse
+
+from kgalign.data import Candidates, Floats, Ints
+from kgalign.errors import OptionError
+from kgalign.search.dense import MEMORY_MB, Metric, comparable_rows, dense_blocks, dense_top_k
+from kgalign.search.engine import ONE_BY_ONE, Engine, LocalThreads, row_blocks
+from kgalign.search.kernels import by_row, pack_rows, sort_rows, sparse_products, sparse_top_k
+
+Vectors = Any  # (n, d) a numpy array, a torch tensor, or a csr_array of scipy
+
+
+def find_candidates(
+    source: Vectors,
+    target: Vectors,
+    queries: Ints,
+    pool: Ints,
+    k: int,
+    *,
+    metric: Metric = "inner",
+    both_directions: bool = False,
+    effort: int | None = None,
+    memory_mb: int = MEMORY_MB,
+    seed: int = 0,
+    engine: Engine | None = None,
+) -> Candidates:
+    """For each query the k most similar targets of the pool, best first.
+
+    Args:
+        source: (n, d) vectors of all source entities.
+        target: (m, d) vectors of all target entities, of the same kind.
+        queries: (q,) source ids.
+        pool: (p,) target ids.
+        k: Candidates for each query.
+        metric: How similar two vectors are; sparse ones take `inner` only.
+        both_directions: A row also gets the targets that have it among their own k best, up to 4 k in all.
+        effort: How many targets a query may meet, counted once for each shared feature, rarest features first. Features that are common
+            to too many are passed over, and their share of the product is missing. A query with nothing rarer meets that many targets,
+            drawn at random. None: all, exactly.
+        memory_mb: Memory for a block of dense similarities; sparse ones need one row a thread.
+        seed: Shuffles exact ties, so that no order of ids decides.
+        engine: Where blocks are worked on; None: on this machine.
+    """
+    if k < 1:
+        raise OptionError(f"k={k}: expected at least one candidate")
+    if not len(queries) or not len(pool):
+        return Candidates(queries, np.full((len(queries), 1), -1), np.full((len(queries), 1), -np.inf))
+    shuffle = np.random.default_rng(seed)
+    queries, pool = queries[shuffle.permutation(len(queries))], pool[shuffle.permutation(len(pool))]
+    source, target = source[queries], target[pool]
+    how = {"metric": metric, "effort": effort, "memory_mb": memory_mb, "engine": engine}
+    columns, scores = top_k(source, target, k, **how)
+    rows = np.repeat(np.arange(len(queries)), columns.shape[1])
+    edges: list[tuple[Ints, Ints, Floats]] = [(rows, columns.ravel(), scores.ravel())]
+    if both_directions:
+        backward, backward_scores = top_k(target, source, k, **how)
+        edges.append((backward.ravel(), np.repeat(np.arange(len(pool)), backward.shape[1]), backward_scores.ravel()))
+    rows, columns, scores = (np.concatenate(parts) for parts in zip(*edges, strict=True))
+    there = (rows >= 0) & (columns >= 0)
+    candidates = pack(rows[there], columns[there], scores[there], len(queries), 4 * k if both_directions else k)
+    targets = np.where(candidates.targets >= 0, pool[candidates.targets], -1)
+    back = np.argsort(queries)
+    return Candidates(queries[back], targets[back].astype(np.int32), candidates.scores[back])
+
+
+def top_k(
+    source: Vectors,
+    target: Vectors,
+    k: int,
+    *,
+    metric: Metric = "inner",
+    effort: int | None = None,
+    memory_mb: int = MEMORY_MB,
+    engine: Engine | None = None,
+) -> tuple[Ints, Floats]:
+    """(n, k) positions and similarities of the k best targets of each source, best first; -1 and -inf where there are fewer.
+
+    Sparse vectors without a common feature are no candidates of each other. For the arguments see `find_candidates`.
+    """
+    k = min(k, target.shape[0])
+    if not sparse.issparse(source):
+        shared = comparable_rows(source, metric), comparable_rows(target, metric), k, metric
+        parts = (engine or ONE_BY_ONE).map(dense_top_k, dense_blocks(source, target, memory_mb), shared)
+    elif metric != "inner":
+        raise OptionError(f"metric={metric}: sparse vectors are compared by their inner product; expected inner")
+    else:
+        if effort is not None:
+            source, target = _rarest_first(source, target)
+        postings = sparse.csr_array(target.T)
+        shared = source, postings, target.shape[0], k, np.iinfo(np.int64).max if effort is None else effort
+        blocks = row_blocks(source.shape[0], -(-source.shape[0] // (8 * numba.get_num_threads())))
+        parts = (engine or LocalThreads()).map(_sparse_block, blocks, shared)
+    if not parts:
+        return np.empty((0, k), np.int64), np.empty((0, k), np.float32)
+    columns, scores = (np.concatenate(part) for part in zip(*parts, strict=True))
+    return columns, scores
+
+
+def _sparse_block(
+    block: slice, source: sparse.csr_array, postings: sparse.csr_array, count: int, k: int, effort: int
+) -> tuple[Ints, Floats]:
+    arrays = source.indptr, source.indices, source.data, postings.indptr, postings.indices, postings.data
+    return sparse_top_k(block.start, block.stop, *arrays, count, k, effort)
+
+
+def pair_products(source: Vectors, target: Vectors, rows: Ints, columns: Ints) -> Floats:
+    """(n,) the inner product of each source row with the target row beside it. Sparse vectors have their indices sorted."""
+    if sparse.issparse(source):
+        return sparse_products(
+            source.indptr, source.indices, source.data, target.indptr, target.indices, target.data, rows, columns
+        )
+    block = 2**18
+    parts = [
+        np.einsum("nd,nd->n", source[rows[at : at + block]], target[columns[at : at + block]]) for at in range(0, len(rows), block)
+    ]
+    return np.concatenate(parts) if parts else np.empty(0, np.float32)
+
+
+def pack(rows: Ints, columns: Ints, scores: Floats, count: int, k: int) -> Candidates:
+    """Candidates of the queries 0..count-1 from scored pairs in any order; a pair that occurs twice counts once, at its best."""
+    order, starts = by_row(rows, count)
+    width = max(1, min(k, int(np.diff(starts).max(initial=0))))
+    targets, values = pack_rows(starts, columns[order].astype(np.int32), scores[order].astype(np.float32), width)
+    return Candidates(np.arange(count), targets, values)
+
+
+def unique_pairs(rows: Ints, columns: Ints, count: int) -> tuple[Ints, Ints]:
+    """The same pairs, each once, ordered by row and column; rows are 0..count-1."""
+    order, starts = by_row(rows, count)
+    columns = columns[order].astype(np.int32)
+    fresh = sort_rows(starts, columns)
+    return np.repeat(np.arange(count), np.diff(starts))[fresh], columns[fresh]
+
+
+def _rarest_first(source: sparse.csr_array, target: sparse.csr_array) -> tuple[sparse.csr_array, sparse.csr_array]:
+    """The same vectors with their features numbered by how many targets have them."""
+    often = np.bincount(target.indices, minlength=target.shape[1])
+    numbers = np.empty(len(often), np.int32)
+    numbers[np.argsort(often, kind="stable")] = np.arange(len(often), dtype=np.int32)
+    renumbered = [
+        sparse.csr_array((side.data.copy(), numbers[side.indices], side.indptr), shape=side.shape) for side in (source, target)
+    ]
+    renumbered[0].sort_indices()
+    return renumbered[0], renumbered[1]
+
+

@@ -1,0 +1,118 @@
+"""The compiled loops of the search over sparse vectors."""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+
+
+@numba.njit(cache=True)
+def by_row(rows, count):  # type: ignore[no-untyped-def]
+    """Positions ordered by row, and where each row's begin: a counting sort."""
+    starts = np.zeros(count + 1, np.int64)
+    for row in rows:
+        starts[row + 1] += 1
+    starts = np.cumsum(starts)
+    free = starts[:-1].copy()
+    order = np.empty(len(rows), np.int64)
+    for at in range(len(rows)):
+        order[free[rows[at]]] = at
+        free[rows[at]] += 1
+    return order, starts
+
+
+@numba.njit(parallel=True, cache=True)
+def pack_rows(starts, columns, scores, width):  # type: ignore[no-untyped-def]
+    count = len(starts) - 1
+    targets = np.full((count, width), -1, np.int32)
+    values = np.full((count, width), -np.inf, np.float32)
+    for row in numba.prange(count):
+        order = np.argsort(-scores[starts[row] : starts[row + 1]]) + starts[row]
+        used = 0
+        for at in order:
+            if used == width:
+                break
+            twice = False
+            for slot in range(used):
+                twice |= targets[row, slot] == columns[at]
+            if not twice:
+                targets[row, used] = columns[at]
+                values[row, used] = scores[at]
+                used += 1
+    return targets, values
+
+
+@numba.njit(parallel=True, cache=True)
+def sort_rows(starts, columns):  # type: ignore[no-untyped-def]
+    """Sorts each row's columns in place, and says which are the first of their kind."""
+    fresh = np.ones(len(columns), np.bool_)
+    for row in numba.prange(len(starts) - 1):
+        columns[starts[row] : starts[row + 1]].sort()
+        for at in range(starts[row] + 1, starts[row + 1]):
+            fresh[at] = columns[at] != columns[at - 1]
+    return fresh
+
+
+@numba.njit(nogil=True, cache=True)
+def sparse_top_k(first_row, last_row, indptr, indices, data, post_indptr, post_indices, post_data, m, k, effort):  # type: ignore[no-untyped-def]
+    """The k best of m targets for the rows from the first to before the last one.
+
+    One dense row of sums is filled from the postings of each feature; a small sorted list keeps the k largest.
+    """
+    n = last_row - first_row
+    columns = np.full((n, k), -1, np.int32)
+    scores = np.full((n, k), -np.inf, np.float32)
+    sums = np.zeros(m, np.float32)
+    met = np.empty(m, np.int32)
+    for row in range(n):
+        count, spent = 0, 0
+        for at in range(indptr[first_row + row], indptr[first_row + row + 1]):
+            feature, weight = indices[at], data[at]
+            first, last = post_indptr[feature], post_indptr[feature + 1]
+            spent += last - first
+            if spent > effort:
+                if count:
+                    break
+                last = first + min(last - first, effort)
+            for post in range(first, last):
+                column = post_indices[post]
+                if sums[column] == 0:
+                    if count == m:  # only if sums came back to 0: negative weights
+                        continue
+                    met[count] = column
+                    count += 1
+                sums[column] += weight * post_data[post]
+        for number in range(count):
+            column = met[number]
+            value = sums[column]
+            sums[column] = 0
+            if value > 0 and value > scores[row, k - 1]:
+                place = k - 1
+                while place > 0 and scores[row, place - 1] < value:
+                    scores[row, place] = scores[row, place - 1]
+                    columns[row, place] = columns[row, place - 1]
+                    place -= 1
+                scores[row, place] = value
+                columns[row, place] = column
+    return columns, scores
+
+
+@numba.njit(parallel=True, cache=True)
+def sparse_products(indptr, indices, data, other_indptr, other_indices, other_data, rows, columns):  # type: ignore[no-untyped-def]
+    """Each product by going along two sorted rows side by side."""
+    products = np.zeros(len(rows), np.float32)
+    for number in numba.prange(len(rows)):
+        at, end = indptr[rows[number]], indptr[rows[number] + 1]
+        other, other_end = other_indptr[columns[number]], other_indptr[columns[number] + 1]
+        total = 0.0
+        while at < end and other < other_end:
+            if indices[at] == other_indices[other]:
+                total += data[at] * other_data[other]
+                at += 1
+                other += 1
+            elif indices[at] < other_indices[other]:
+                at += 1
+            else:
+                other += 1
+        products[number] = total
+    return products

@@ -1,4 +1,4 @@
-"""Text files as they lie on disk: plain, gzip, bz2 or zstd, UTF-8, one record a line, fields between tabs."""
+"""Text files: plain, gzip, bz2 or zstd, in UTF-8, with one record on each line and tabs between its fields."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 from kgalign.errors import DataError
 
 COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
-UNREADABLE = (OSError, EOFError, zlib.error)  # what reading a file that is cut off or damaged may raise
+UNREADABLE = (OSError, EOFError, zlib.error)  # errors of a file that is cut off or damaged
 
 
 def find_file(folder: Path, name: str) -> Path | None:
@@ -22,7 +22,7 @@ def find_file(folder: Path, name: str) -> Path | None:
 
 
 def open_lines(path: str | Path) -> Iterator[tuple[int, str]]:
-    """The lines of a file, numbered from 1, without their ends; blank lines are left out."""
+    """The lines of a file with their numbers, which start at 1, and without line ends. Blank lines are left out."""
     path = Path(path)
     if not path.is_file():
         raise DataError(f"{path}: no such file")
@@ -35,20 +35,25 @@ def open_lines(path: str | Path) -> Iterator[tuple[int, str]]:
 
 
 def open_bytes(path: Path) -> Any:
-    """The bytes of a file, decompressed."""
+    """A stream of the bytes of a file, decompressed."""
     if path.suffix == ".gz":
         return gzip.open(path)
     if path.suffix == ".bz2":
         return bz2.open(path)
     if path.suffix == ".zst":
-        import pyarrow as pa  # only where it is needed: plain files are read without it
+        import pyarrow as pa  # slow to import, and other files are read without it
 
         return pa.input_stream(str(path), compression="zstd")
     return path.open("rb")
 
 
 def read_rows(path: str | Path, columns: int) -> Iterator[tuple[int, list[str]]]:
-    """The numbered rows of a tab-separated file. Nothing is quoted; the last field keeps any further tabs."""
+    """The rows of a tab-separated file with their numbers. Quotes mean nothing; the last field keeps any further tabs.
+
+    Args:
+        path: The file.
+        columns: The number of fields that a row must have.
+    """
     for number, line in open_lines(path):
         fields = line.split("\t", columns - 1)
         if len(fields) < columns:
@@ -57,7 +62,7 @@ def read_rows(path: str | Path, columns: int) -> Iterator[tuple[int, list[str]]]
 
 
 def _decoded(path: Path, stream: Any, block: int = 1 << 24) -> Iterator[tuple[int, str]]:
-    """Numbered lines out of blocks of bytes. Only a line feed ends a line: names may hold any other separator."""
+    """Lines out of blocks of bytes. Only a line feed ends a line, since names may hold any other separator."""
     number, rest = 0, b""
     while True:
         read = stream.read(block)

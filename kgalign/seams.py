@@ -86,24 +86,111 @@ class Explaining(Protocol):
     def contributions(self, task: AlignmentTask, known: Alignment, pairs: Ints) -> Contributions: ...
 
 
+Place = str | Path | Sequence[str | Path]  # a file, several files, a folder, or an address such as sparql+http://host/path
+
+
+@dataclass(frozen=True, eq=False)
+class Statements:
+    """A graph whose names are not chosen yet: its literals may name entities in several properties and languages.
+
+    Attributes:
+        entities: The IRI of each entity as it was first spelt; blank nodes as `_:label`.
+        ids: The id of each entity, by every spelling of its IRI and by the normal one, see `kgalign.iri.normal_iri`.
+        relations: The IRI of each relation.
+        triples: (n, 3) head id, relation id, tail id, each triple once.
+        properties: The IRI of each property that has literals.
+        facts: (m, 2) entity id and property id of each literal.
+        values: (m,) the text of each literal.
+        languages: Language tags, "" for none.
+        language_of: (m,) the position of each literal's language in `languages`.
+        datatypes: IRIs of datatypes, "" for none.
+        datatype_of: (m,) the position of each literal's datatype in `datatypes`.
+        record: Remarks of the reader, added to the record of the graph.
+    """
+
+    entities: list[str]
+    ids: dict[str, int]
+    relations: list[str]
+    triples: Ints
+    properties: list[str]
+    facts: Ints
+    values: list[str]
+    languages: list[str]
+    language_of: Ints
+    datatypes: list[str]
+    datatype_of: Ints
+    record: Mapping[str, Any] = field(default_factory=dict)
+
+
 class GraphReader(Protocol):
-    """Reads one graph from a place: a file, several files, a folder or an address."""
+    """Reads one graph from a place. A reader is one object, registered under `kgalign.readers`.
 
-    expects: str  # what it reads, for help and errors
+    The first reader that accepts a place reads it. Readers of installed packages come before the built-in ones, and the table reader, which
+    accepts any file, comes last. A pattern such as `dump/*.nt` has become the list of its files before a reader sees it.
 
-    def accepts(self, place: str | Path | Sequence[str | Path]) -> bool: ...
+    Attributes:
+        expects: The places that it reads, in a few words such as `an edge list (*.edges)`. Help and errors show them.
+    """
 
-    def read(self, place: str | Path | Sequence[str | Path], *, strict: bool = False) -> KnowledgeGraph: ...
+    expects: str
+
+    def accepts(self, place: Place) -> bool:
+        """Whether the name or the first bytes of the place look like this format; no error for any place."""
+        ...
+
+    def read(self, place: Place, *, strict: bool = False) -> KnowledgeGraph | Statements:
+        """The graph: with names, where the format says what the name of an entity is, and else as statements.
+
+        The names of statements are chosen when both graphs have been read, since they compare best in a common language.
+
+        Args:
+            place: A place that it accepts.
+            strict: Refuse broken input with a `DataError`, instead of leaving it out and counting it in the record.
+        """
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class GraphPair:
+    """Two graphs and the links between them.
+
+    Attributes:
+        source: The graph whose entities are queries.
+        target: The graph with the candidates.
+        seeds: The links that are given to the model. None: nothing says which ones are, so they are drawn from `gold`.
+        gold: The test links, or all links where `seeds` is None. None: there are none.
+    """
+
+    source: KnowledgeGraph
+    target: KnowledgeGraph
+    seeds: Alignment | None = None
+    gold: Alignment | None = None
 
 
 class DatasetReader(Protocol):
-    """Reads a folder that holds two graphs and their links."""
+    """Reads a folder that holds two graphs and their links. A reader is one object, registered under `kgalign.datasets`.
 
-    NEEDS: str  # the files that the folder must have, for errors
+    Attributes:
+        expects: The folder that it reads and the files in it, in a few words. Errors show them.
+    """
 
-    def missing(self, folder: Path) -> list[str]: ...
+    expects: str
 
-    def read_folder(self, folder: Path, fold: int = 1) -> Any: ...
+    def accepts(self, folder: Path) -> bool:
+        """Whether the folder has the files that this format needs."""
+        ...
+
+    def read(self, folder: Path, *, fold: int = 1) -> GraphPair:
+        """The graphs and their links.
+
+        Args:
+            folder: A folder that it accepts.
+            fold: The number of the split to take, for formats that have several.
+        """
+        ...
 
 
-LinkWriter = Callable[[Alignment, AlignmentTask, Path], None]
+class LinkWriter(Protocol):
+    """Writes links to a file. Registered by the ending of the file name, such as `sssom.tsv`, see `kgalign.writers`."""
+
+    def __call__(self, alignment: Alignment, task: AlignmentTask, path: Path, /) -> None: ...

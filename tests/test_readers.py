@@ -1,12 +1,15 @@
 import gzip
+import subprocess
+import sys
 
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from kgalign import DataError, OptionError, read, read_graph
+from kgalign import DataError, OptionError, read, read_graph, readers
 from kgalign.iri import local_name
 from kgalign.readers.candidates import read_alignments, read_candidates
+from kgalign.registry import Registry
 
 
 def write_files(folder, files):
@@ -35,7 +38,7 @@ def test_dbp15k_reads_seeds_and_test_links(tmp_path):
     assert task.target.names[2] == "AC/DC"
 
 
-def test_dbp15k_open_protocol_asks_everything_without_a_seed(tmp_path):
+def test_dbp15k_open_protocol_queries_every_entity_without_a_seed(tmp_path):
     write_files(tmp_path, {**DBP15K, "sup_ent_ids": "0\t7\n", "ref_ent_ids": "1\t8\n"})
     task, _ = read(tmp_path, protocol="open")
     assert (task.queries.tolist(), task.pool.tolist()) == ([1, 2], [1, 2])
@@ -113,13 +116,13 @@ def test_a_first_row_of_entities_is_no_header(tmp_path):
     assert (task.source.entities, task.target.entities) == (["S", "Sulfur"], ["a", "b"])
 
 
-def test_links_of_strangers_are_refused(tmp_path):
+def test_links_of_unknown_entities_are_refused(tmp_path):
     write_files(tmp_path, {"g.tsv": "a\tr\tb\n", "h.tsv": "x\tr\ty\n", "swapped.tsv": "x\ta\n"})
     with pytest.raises(DataError, match=r"swapped\.tsv:1: the source graph has no entity 'x'.*the right way round"):
         read(tmp_path / "g.tsv", tmp_path / "h.tsv", seeds=tmp_path / "swapped.tsv")
 
 
-def test_further_columns_are_left_out_and_bare_numbers_are_told(tmp_path):
+def test_further_columns_are_left_out_and_bare_numbers_are_counted(tmp_path):
     rows = ["film1\tdirector\tlang\tx", 'film1\tlabel\t"M\t1931"@de\tx', "film1\tyear\t1931\tx", "film2\tshot\t1931-05-11\t"]
     (tmp_path / "films.tsv").write_text("\n".join(rows))
     graph = read_graph(tmp_path / "films.tsv")
@@ -130,15 +133,125 @@ def test_further_columns_are_left_out_and_bare_numbers_are_told(tmp_path):
     assert not read_graph(tmp_path / "ids.tsv").record
 
 
-def test_a_folder_of_tables_is_found_out(tmp_path):
+def test_a_folder_of_tables_is_recognised(tmp_path):
     files = {"triples_1.tsv": "a\tr\tb\n", "triples_2.csv": "A,R,B\n", "seeds.tsv": "a\tA\n", "links.csv": "b,B\n"}
     task, gold = read(write_files(tmp_path, files))
     assert (len(task.seeds), len(gold)) == (1, 1)
 
 
-def test_an_unknown_folder_lists_what_each_format_needs(tmp_path):
-    with pytest.raises(DataError, match=r"DBP15K needs ent_ids_1.*OpenEA needs rel_triples_1.*tables needs triples_1"):
+def test_an_unknown_folder_lists_the_files_of_each_format(tmp_path):
+    expected = (
+        r"no known dataset in this folder; expected a DBP15K folder \(ent_ids_1.*OpenEA folder \(rel_triples_1.*tables \(triples_1"
+    )
+    with pytest.raises(DataError, match=expected):
         read(tmp_path)
+
+
+def test_a_wrong_place_lists_what_the_readers_expect(tmp_path):
+    expected = (
+        r"; expected RDF \(a file.*, a SPARQL endpoint \(sparql\+http://host/path\), or a table of triples \(tsv, csv, parquet\)"
+    )
+    with pytest.raises(DataError, match=r"nowhere\.tsv: no such file or folder" + expected):
+        read_graph(tmp_path / "nowhere.tsv")
+    with pytest.raises(DataError, match="no graph in this folder" + expected):
+        read_graph(tmp_path)
+    write_files(tmp_path, {"g.tsv": "a\tr\tb\n", "h.tsv": "a\tr\tb\n"})
+    with pytest.raises(DataError, match=r"g\.tsv, .*h\.tsv: these files do not make up a graph" + expected):
+        read_graph([tmp_path / "g.tsv", tmp_path / "h.tsv"])
+    with pytest.raises(DataError, match="no file has such a name"):
+        read_graph(tmp_path / "*.nt")
+    with pytest.raises(DataError, match="no files given for a graph"):
+        read_graph([])
+
+
+def test_a_pattern_or_a_list_of_one_table_is_that_table(tmp_path):
+    write_files(tmp_path, {"g.tsv": "a\tr\tb\n"})
+    for place in (str(tmp_path / "*.tsv"), [tmp_path / "g.tsv"]):
+        assert read_graph(place).entities == ["a", "b"]
+
+
+PLUG_IN = """
+from pathlib import Path
+from kgalign import Alignment, KnowledgeGraph
+from kgalign.seams import GraphPair
+
+def edges(path):
+    pairs = [line.split() for line in Path(path).read_text().splitlines()]
+    entities = sorted({entity for pair in pairs for entity in pair})
+    return KnowledgeGraph(entities, ["edge"], [(entities.index(a), 0, entities.index(b)) for a, b in pairs], entities)
+
+class Reader:
+    expects = "an edge list (*.edges)"
+    def accepts(self, place):
+        return str(place).endswith(".edges")
+    def read(self, place, *, strict=False):
+        return edges(place)
+
+class Dataset:
+    expects = "a folder of two edge lists (1.edges, 2.edges)"
+    def accepts(self, folder):
+        return (folder / "1.edges").is_file()
+    def read(self, folder, *, fold=1):
+        return GraphPair(edges(folder / "1.edges"), edges(folder / "2.edges"), None, Alignment([[0, 0], [1, 1]]))
+
+reader, dataset = Reader(), Dataset()
+"""
+
+
+@pytest.fixture
+def plug_in(tmp_path, monkeypatch):
+    """An installed package with a reader of graphs and one of datasets."""
+    files = {
+        "edge_lists.py": PLUG_IN,
+        "edge_lists-1.dist-info/METADATA": "Metadata-Version: 2.1\nName: edge-lists\nVersion: 1\n",
+        "edge_lists-1.dist-info/entry_points.txt": "[kgalign.readers]\nedges = edge_lists:reader\n"
+        "[kgalign.datasets]\ntwo_edges = edge_lists:dataset\n",
+    }
+    monkeypatch.syspath_prepend(write_files(tmp_path / "installed", files))
+    for name in ("READERS", "DATASETS"):
+        built_in = getattr(readers, name)
+        monkeypatch.setattr(readers, name, Registry(built_in.kind, built_in.group, built_in.built_in))
+    yield
+    sys.modules.pop("edge_lists", None)
+
+
+@pytest.mark.usefixtures("plug_in")
+def test_an_installed_package_adds_a_reader(tmp_path):
+    write_files(
+        tmp_path,
+        {"g.edges": "a b\nb c\n", "h.tsv": "x\tr\ty\n", "seeds.tsv": "a\ty\n", "left.nt": "<http://x/a> <http://x/r> _:b ."},
+    )
+    assert list(readers.READERS) == ["rdf", "sparql", "triples", "edges"]
+    assert read_graph(tmp_path / "g.edges").names == ["a", "b", "c"]
+    task, _ = read(str(tmp_path / "g.edges"), tmp_path / "h.tsv", seeds=tmp_path / "seeds.tsv")
+    assert (task.seeds.pairs.tolist(), task.queries.tolist()) == ([[0, 1]], [1, 2])
+    assert len(read(tmp_path / "left.nt", tmp_path / "g.edges", strict=True)[0].target.entities) == 3
+    with pytest.raises(OptionError, match="`labels` and `languages` are for RDF, and this graph comes with its names"):
+        read_graph(tmp_path / "g.edges", languages=["en"])
+    with pytest.raises(DataError, match=r"or an edge list \(\*\.edges\)"):
+        read_graph(tmp_path / "nowhere")
+    with pytest.raises(DataError, match=r"g\.edges: this is one graph: give the other one too"):
+        read(tmp_path / "g.edges")
+
+
+@pytest.mark.usefixtures("plug_in")
+def test_an_installed_package_adds_a_dataset(tmp_path):
+    write_files(tmp_path / "pair", {"1.edges": "a b\n", "2.edges": "x y\n"})
+    assert (readers.dataset_format(tmp_path / "pair"), readers.is_dataset(tmp_path / "pair")) == ("two_edges", True)
+    task, gold = read(tmp_path / "pair", seed_ratio=0.5)
+    assert (len(task.seeds), len(gold), task.protocol) == (1, 1, "closed")
+    with pytest.raises(DataError, match=r"or a folder of two edge lists"):
+        read(tmp_path)
+
+
+def test_what_the_readers_expect_is_known_without_the_parsers():
+    script = (
+        "import sys; sys.modules.update(dict.fromkeys(('pyoxigraph', 'pyarrow', 'urllib.request')))",
+        "from kgalign.readers import DATASETS, READERS",
+        "print(*(reader.expects for registry in (READERS, DATASETS) for reader in registry.values()), sep='; ')",
+    )
+    done = subprocess.run([sys.executable, "-c", "\n".join(script)], capture_output=True, text=True, check=True)
+    assert "sparql+http://host/path" in done.stdout
 
 
 @pytest.mark.parametrize(
@@ -172,8 +285,16 @@ def test_missing_things_are_refused(tmp_path):
         read(tmp_path / "g.tsv")
     with pytest.raises(DataError, match=r"empty\.tsv: the graph is empty"):
         read(tmp_path / "g.tsv", tmp_path / "empty.tsv")
-    with pytest.raises(OptionError, match="no test links"):
+    with pytest.raises(OptionError, match="there are no test links; set `protocol` to open"):
         read(tmp_path / "g.tsv", tmp_path / "g.tsv", protocol="closed")
+
+
+def test_options_for_two_graphs_are_refused_for_a_dataset_folder(tmp_path):
+    write_files(tmp_path, DBP15K)
+    with pytest.raises(OptionError, match="`seeds` and `gold` go with two graphs"):
+        read(tmp_path, seeds=tmp_path / "ent_ids_1")
+    with pytest.raises(OptionError, match="`labels`, `languages` and `strict` are for RDF, and this is a dataset folder"):
+        read(tmp_path, strict=True)
 
 
 def test_broken_tables_are_refused(tmp_path):
@@ -208,3 +329,7 @@ def test_alignments_are_read_with_or_without_scores(tmp_path):
     links, gold = read_alignments(tmp_path / "a.tsv", tmp_path / "g.tsv")
     assert links.scores.tolist() == [0.5, 1.0]
     assert gold.pairs.tolist() == [[0, 0], [2, 1]]
+    (tmp_path / "seeds.tsv").write_text("a\tx\n")
+    assert len(read_alignments(tmp_path / "a.tsv", tmp_path / "g.tsv", tmp_path / "seeds.tsv")[1]) == 1
+    with pytest.raises(DataError, match=r"seeds\.tsv: no links besides the seeds"):
+        read_alignments(tmp_path / "a.tsv", tmp_path / "seeds.tsv", tmp_path / "seeds.tsv")

@@ -9,15 +9,18 @@ import pytest
 from pyoxigraph import QueryResultsFormat, RdfFormat, Store
 
 from kgalign import DataError, demo, read, read_graph, write_graph
-from kgalign.readers.sparql import read_statements
+from kgalign.readers.endpoint import read_statements
 
 
 @contextmanager
 def endpoint(data, cap=None, failures=(), answer=None):
     """An endpoint that holds the data (N-Triples); yields its address and the queries that it was sent.
 
-    cap         no answer has more rows, whatever the query asks for: what public endpoints do
-    failures    HTTP statuses to answer first, one for each request
+    Args:
+        data: The statements.
+        cap: The most rows of an answer, whatever the query says, as public endpoints have it.
+        failures: HTTP statuses of the first answers.
+        answer: The body of every answer, instead of the statements.
     """
     store = Store()
     store.load(data.encode(), RdfFormat.N_TRIPLES)
@@ -80,7 +83,7 @@ def test_blank_nodes_are_left_out():
         assert read_statements(address).entities == ["http://x/a", "http://x/c"]
 
 
-def test_passing_trouble_is_waited_out_with_growing_patience():
+def test_temporary_failures_are_retried_after_growing_waits():
     waits = []
     with endpoint(MIXED, failures=[503, 429, 500]) as (address, queries):
         found = read_statements(address, page=1000, wait=waits.append)
@@ -89,7 +92,7 @@ def test_passing_trouble_is_waited_out_with_growing_patience():
     assert [query.rpartition("?s) ")[2] for query in queries[:3]] == ["LIMIT 1000", "LIMIT 500", "LIMIT 250"]
 
 
-def test_lasting_trouble_is_one_line():
+def test_a_lasting_failure_is_one_line():
     waits = []
     with endpoint(MIXED, failures=[503] * 99) as (address, _), pytest.raises(DataError, match="6 times it answered 503"):
         read_statements(address, wait=waits.append)
@@ -107,7 +110,7 @@ def test_lasting_trouble_is_one_line():
         read_statements(address)
 
 
-def test_an_endpoint_that_does_not_page_is_found_out():
+def test_an_endpoint_that_does_not_page_is_refused():
     page = b'{"results": {"bindings": [%s]}}' % b",".join(
         b'{"s": {"type": "uri", "value": "http://x/%d"}, "p": {"type": "uri", "value": "http://x/r"}, "o": {"type": "literal", "value": "v"}}'
         % i

@@ -1,4 +1,4 @@
-"""Benchmarks from where their authors keep them, each file checked against its SHA-256."""
+"""Benchmarks from the repositories of their authors. Each file is checked against its SHA-256."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 from kgalign.errors import DataError, OptionError
 
 LIGHTEA = "https://raw.githubusercontent.com/MaoXinn/LightEA/dd8e2a3304c1da6c09c31a512bd455d6c24b1417"
-TEST_LINKS = 10_500  # the first ones of ref_ent_ids are the canonical test links, the others the seeds
+TEST_LINKS = 10_500  # so many links at the beginning of ref_ent_ids are the canonical test links, all others the seeds
 DBP15K = {
     "EA_datasets/DBP_FR_EN/ent_ids_1": "8c5c96ba6ef3b3a7791f2ee33e0a779049e4fee36aac77c813814964a23b4401",
     "EA_datasets/DBP_FR_EN/ent_ids_2": "9e14e2ae75c45d18fc1fd310657dfd2b84925e625ceb89f96b7775f6218e042c",
@@ -42,7 +42,16 @@ def download_dbp15k(
     files: Mapping[str, str] = DBP15K,
     on_file: Callable[[str], None] | None = None,
 ) -> Path:
-    """Fetches DBP15K with translated names and the canonical split into folder/zh_en, ja_en and fr_en. Whole or not at all."""
+    """The folder with DBP15K in its subfolders zh_en, ja_en and fr_en: translated names and the canonical split.
+
+    The folder is written whole or not at all.
+
+    Args:
+        folder: A folder that does not exist yet.
+        base_url: The address of the files.
+        files: The SHA-256 of each file.
+        on_file: Called with the name of each file before it is fetched.
+    """
     if folder.exists():
         raise OptionError(f"{folder}: exists already; give a folder that does not")
     folder.parent.mkdir(parents=True, exist_ok=True)
@@ -60,8 +69,8 @@ def download_dbp15k(
 
 
 def fetch(url: str, checksum: str, path: Path) -> None:
-    """Stores what the URL serves, if it is the very file that was expected."""
-    import urllib.request  # slow to import, and of no other use
+    """Stores the file of a URL, if it has the expected SHA-256."""
+    import urllib.request  # slow to import, and nothing else needs it
 
     try:
         with urllib.request.urlopen(url, timeout=60) as answer:
@@ -70,13 +79,13 @@ def fetch(url: str, checksum: str, path: Path) -> None:
         raise DataError(f"{url}: could not be fetched ({error}); check the connection and try again") from None
     found = hashlib.sha256(content).hexdigest()
     if found != checksum:
-        raise DataError(f"{url}: expected a file with SHA-256 {checksum}, but what came has {found}; it is broken or was changed")
+        raise DataError(f"{url}: expected a file with SHA-256 {checksum}, found {found}; the file is broken or was changed")
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(content)
 
 
 def _arrange(fetched: Path, names: Path, folder: Path) -> None:
-    """The files of one pair in the usual shape: seeds and test links apart, a name for each entity."""
+    """Writes the files of one pair as `kgalign.read` expects them: seeds and test links apart, and a name for each entity."""
     folder.mkdir(parents=True)
     for name in ("ent_ids_1", "ent_ids_2", "triples_1", "triples_2"):
         shutil.copy(fetched / name, folder / name)

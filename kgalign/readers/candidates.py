@@ -1,4 +1,4 @@
-"""Links and candidates that another tool, or an earlier run, has written: entities by name, with or without a score."""
+"""Links and candidates that another tool, or an earlier run, has written. Entities go by name, with or without a score."""
 
 from __future__ import annotations
 
@@ -8,20 +8,25 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-from kgalign.data import Alignment, AlignmentTask, Candidates, KnowledgeGraph
+from kgalign.data import Alignment, AlignmentTask, Candidates, Floats, Ints, KnowledgeGraph
 from kgalign.errors import DataError
 from kgalign.files import open_lines
 from kgalign.readers.links import link_names
-from kgalign.readers.triples import read_table
+from kgalign.readers.tables import read_table
 
 Scale = Literal["similarity", "probability", "distance"]
+Scored = tuple[Ints, Ints, Floats, tuple[list[str], list[str]]]  # (n,) source ids, target ids, scores; names of sources and targets
 SCORE_COLUMNS = ("probability", "score", "scores", "similarity", "confidence")
 
 
 def read_candidates(path: Path, scale: Scale = "similarity", temperature: float = 1.0) -> tuple[Candidates, AlignmentTask]:
-    """Candidates from a table of source, target and score (tsv, csv, parquet) or from arrays (npz), and a task that knows their names.
+    """Candidates from a file, and a task with the names of their entities.
 
-    scale       similarity: larger is better; distance: smaller is better; probability: 0 to 1, normalised over each source
+    Args:
+        path: A table of source, target and score (tsv, csv, parquet), or arrays (npz).
+        scale: The meaning of the scores. `similarity`: larger is better. `distance`: smaller is better. `probability`: from 0 to 1, and
+            normalised over the candidates of each source.
+        temperature: Scores divided by the temperature are log-odds.
     """
     if path.suffix == ".npz":
         sources, targets, scores, names = _read_arrays(path)
@@ -47,10 +52,14 @@ def read_candidates(path: Path, scale: Scale = "similarity", temperature: float 
 
 
 def read_alignments(path: Path, gold_path: Path, seeds_path: Path | None = None) -> tuple[Alignment, Alignment]:
-    """The links of a file, or of a run's folder, and the gold links of another, over common ids; those that were seeds are left out."""
-    if path.is_dir():
-        path = path / "alignment.tsv"
-    told = {link_names(fields) for _, fields in read_table(seeds_path, 2)} if seeds_path else set()
+    """The links of a file and the gold links of another, with common ids.
+
+    Args:
+        path: A table of source and target, perhaps with a probability.
+        gold_path: A table of source and target.
+        seeds_path: A table of source and target. These links are left out of the gold links.
+    """
+    seeds = {link_names(fields) for _, fields in read_table(seeds_path, 2)} if seeds_path else set()
     ids: tuple[dict[str, int], dict[str, int]] = ({}, {})
     links = []
     for file in (path, gold_path):
@@ -58,19 +67,19 @@ def read_alignments(path: Path, gold_path: Path, seeds_path: Path | None = None)
         pairs, scores = [], []
         for number, fields in read_table(file, 2 if score_at is None else max(2, score_at + 1)):
             names = link_names(fields)
-            if file == gold_path and names in told:
+            if file == gold_path and names in seeds:
                 continue
             pairs.append([side.setdefault(name, len(side)) for side, name in zip(ids, names, strict=True)])
             scores.append(1.0 if score_at is None else _probability(file, number, fields[score_at].split("\t")[0]))
         if not pairs:
-            rest = " that were no seeds of the run" if file == gold_path and told else ""
+            rest = " besides the seeds" if file == gold_path and seeds else ""
             raise DataError(f"{file}: no links{rest}; expected rows of source and target")
         links.append(Alignment(np.array(pairs, np.int64), np.array(scores)))
     return links[0], links[1]
 
 
 def _score_column(path: Path) -> int | None:
-    """Where a table with a header has its score."""
+    """The position of the score in a table with a header; None: it has no score."""
     if path.suffix == ".parquet" and path.is_file():
         import pyarrow as pa
         import pyarrow.parquet
@@ -94,7 +103,8 @@ def _probability(path: Path, number: int, text: str) -> float:
     return value
 
 
-def _read_scored(path: Path) -> tuple[np.ndarray, np.ndarray, np.ndarray, tuple[list[str], list[str]]]:
+def _read_scored(path: Path) -> Scored:
+    """Sources, targets, scores and names out of a table."""
     ids: tuple[dict[str, int], dict[str, int]] = ({}, {})
     sources, targets, scores = [], [], []
     for number, (source, target, score) in read_table(path, 3):
@@ -108,8 +118,11 @@ def _read_scored(path: Path) -> tuple[np.ndarray, np.ndarray, np.ndarray, tuple[
     return np.array(sources, np.int64), np.array(targets, np.int64), np.array(scores, np.float64), names
 
 
-def _read_arrays(path: Path) -> tuple[np.ndarray, np.ndarray, np.ndarray, tuple[list[str], list[str]]]:
-    """`scores` alone is a full matrix; with `targets` (n, k) it holds the scores of those. Entities are named by their numbers."""
+def _read_arrays(path: Path) -> Scored:
+    """Sources, targets, scores and names out of arrays. Entities are named by their numbers.
+
+    `scores` alone is a full matrix; with `targets` (n, k) it holds the scores of those targets.
+    """
     if not path.is_file():
         raise DataError(f"{path}: no such file")
     try:
@@ -123,7 +136,7 @@ def _read_arrays(path: Path) -> tuple[np.ndarray, np.ndarray, np.ndarray, tuple[
         raise DataError(
             f"{path}: expected scores and targets (n, k) and queries (n,), found {scores.shape}, {targets.shape} and {queries.shape}"
         )
-    there = targets >= 0
-    pool, columns = np.unique(targets[there], return_inverse=True)
+    exists = targets >= 0
+    pool, columns = np.unique(targets[exists], return_inverse=True)
     names = ([str(query) for query in queries.tolist()], [str(target) for target in pool.tolist()])
-    return np.nonzero(there)[0], columns, scores[there], names
+    return np.nonzero(exists)[0], columns, scores[exists], names

@@ -1,4 +1,4 @@
-"""DBP15K folders: entities, relations and triples by number, in all public shapes."""
+"""Folders as DBP15K has them: entities, relations and triples by number, in all public variants."""
 
 from __future__ import annotations
 
@@ -9,37 +9,47 @@ import numpy as np
 from kgalign.data import Attributes, KnowledgeGraph
 from kgalign.errors import DataError
 from kgalign.files import find_file, read_rows
-from kgalign.readers.links import Links, check_apart, make_links
 from kgalign.iri import local_name
+from kgalign.readers.links import check_apart, make_links
+from kgalign.seams import GraphPair
 
-NEEDS = "ent_ids_1, ent_ids_2, triples_1 and triples_2"
+NEEDED = ("ent_ids_1", "ent_ids_2", "triples_1", "triples_2")
 LINK_FILES = (("sup_ent_ids", "ref_ent_ids"), ("sup_pairs", "ref_pairs"))  # seeds, test links
 
 
-def missing(folder: Path) -> list[str]:
-    """The files that a DBP15K folder must have and this one has not."""
-    return [name for name in ("ent_ids_1", "ent_ids_2", "triples_1", "triples_2") if not find_file(folder, name)]
+class Dbp15kReader:
+    """Reads a folder as DBP15K has it."""
+
+    expects = f"a DBP15K folder ({', '.join(NEEDED)})"
+
+    def accepts(self, folder: Path) -> bool:
+        """Whether the folder has entities and triples of two graphs."""
+        return all(find_file(folder, name) for name in NEEDED)
+
+    def read(self, folder: Path, *, fold: int = 1) -> GraphPair:
+        """The graphs and their links. Names come from names_1/2, else from ent_ids_1/2_trans_goo, else from the IRIs.
+
+        Args:
+            folder: The folder.
+            fold: Not used: such a folder has one split.
+        """
+        source, source_ids = _read_graph(folder, 1)
+        target, target_ids = _read_graph(folder, 2)
+        for names in LINK_FILES:
+            paths = [find_file(folder, name) for name in names]
+            seeds, test = (None if path is None else make_links(path, read_rows(path, 2), source_ids, target_ids) for path in paths)
+            if seeds is not None and test is not None and paths[1] is not None:
+                check_apart(paths[1], seeds, test)
+            if seeds is not None or test is not None:
+                return GraphPair(source, target, seeds, test)
+        return GraphPair(source, target)
 
 
-def read_folder(folder: Path) -> tuple[tuple[KnowledgeGraph, KnowledgeGraph], Links]:
-    """Both graphs and their links. Names come from names_1/2, else from ent_ids_1/2_trans_goo, else from the IRIs."""
-    source, source_ids = _read_graph(folder, 1)
-    target, target_ids = _read_graph(folder, 2)
-    for seeds_name, test_name in LINK_FILES:
-        seeds_path, test_path = find_file(folder, seeds_name), find_file(folder, test_name)
-        seeds, test = (
-            None if path is None else make_links(path, read_rows(path, 2), source_ids, target_ids)
-            for path in (seeds_path, test_path)
-        )
-        if seeds is not None and test is not None and test_path is not None:
-            check_apart(test_path, seeds, test)
-        if seeds is not None or test is not None:
-            return (source, target), (seeds, test)
-    return (source, target), (None, None)
+reader = Dbp15kReader()
 
 
 def _read_graph(folder: Path, side: int) -> tuple[KnowledgeGraph, dict[str, int]]:
-    """The graph of one side, and the position of each entity by the number that the files give it."""
+    """The graph of one side, and the id of each entity by its number in the files."""
     ids, entities = _read_numbered(_found(folder, f"ent_ids_{side}"))
     relation_path = find_file(folder, f"rel_ids_{side}")
     relation_ids, relations = _read_numbered(relation_path) if relation_path else ({}, [])
@@ -75,6 +85,7 @@ def _read_numbered(path: Path) -> tuple[dict[str, int], list[str]]:
 
 
 def _read_names(folder: Path, side: int, ids: dict[str, int], entities: list[str]) -> list[str]:
+    """A name for each entity."""
     names = [local_name(entity) for entity in entities]
     path = find_file(folder, f"names_{side}") or find_file(folder, f"ent_ids_{side}_trans_goo")
     for number, (identifier, name) in read_rows(path, 2) if path else ():
@@ -85,7 +96,7 @@ def _read_names(folder: Path, side: int, ids: dict[str, int], entities: list[str
 
 
 def _read_attributes(folder: Path, side: int, ids: dict[str, int]) -> Attributes:
-    """Which entity has which attribute; these folders do not tell the values."""
+    """The attributes of the entities. Their values are empty, since these folders do not hold them."""
     property_path, path = find_file(folder, f"attr_ids_{side}"), find_file(folder, f"ent_attrs_{side}")
     if not property_path or not path:
         return Attributes()

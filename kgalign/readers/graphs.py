@@ -1,16 +1,18 @@
-"""A graph out of facts that name their entities."""
+"""Graphs out of facts that name their entities, and graphs with other names."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from kgalign.data import Attributes, KnowledgeGraph
 from kgalign.errors import DataError
-from kgalign.iri import LABEL_PROPERTIES, literal_parts, names_of
+from kgalign.files import read_rows
+from kgalign.iri import LABEL_PROPERTIES, literal_parts, names_of, normal_iri
 
 
 def build_graph(
@@ -18,10 +20,14 @@ def build_graph(
     facts: Iterable[list[str]],
     literals: Iterable[list[str]] = (),
     others: Iterable[str] = (),
-) -> tuple[KnowledgeGraph, dict[str, int]]:
-    """The graph of head-relation-tail facts and of entity-property-value literals, and the id of each entity.
+) -> KnowledgeGraph:
+    """The graph of facts and literals. An entity with a label is named by it, any other by the last part of its IRI.
 
-    A label among the literals becomes the entity's name. `others` are entities that may occur nowhere else.
+    Args:
+        path: The file that they come from, for errors.
+        facts: Head, relation and tail of each triple.
+        literals: Entity, property and value of each literal.
+        others: Entities that may have neither.
     """
     ids: dict[str, int] = {}
     relations: dict[str, int] = {}
@@ -45,11 +51,27 @@ def build_graph(
         raise DataError(f"{path}: the graph is empty; expected at least one triple")
     for entity in others:
         ids.setdefault(entity, len(ids))
-    graph = KnowledgeGraph(
+    return KnowledgeGraph(
         list(ids),
         list(relations),
         np.array(triples, np.int64).reshape(-1, 3),
         names_of(list(ids), labels),
         Attributes(list(properties), np.array(rows, np.int64).reshape(-1, 2), values, kinds),
     )
-    return graph, ids
+
+
+def entity_ids(graph: KnowledgeGraph) -> dict[str, int]:
+    """The id of each entity of a graph."""
+    return {entity: number for number, entity in enumerate(graph.entities)}
+
+
+def rename(graph: KnowledgeGraph, path: str | Path | None) -> KnowledgeGraph:
+    """The graph with the names of a table of IRI and name; without a table, the same graph. Rows about other entities are skipped."""
+    if path is None:
+        return graph
+    ids = {normal_iri(entity.strip("<>")): number for number, entity in enumerate(graph.entities)}
+    given = {ids[key]: name.strip() for _, (iri, name) in read_rows(path, 2) if (key := normal_iri(iri.strip("<>"))) in ids}
+    if not given:
+        raise DataError(f"{path}: no entity of the graph is in this table; expected rows of IRI and name, with a tab between them")
+    names = [given.get(number) or name for number, name in enumerate(graph.names)]
+    return replace(graph, names=names, record={**graph.record, "names from a table": len(given)})

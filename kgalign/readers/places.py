@@ -1,62 +1,65 @@
-"""What a place holds, before it is read: which files are RDF, told by their names or first bytes, and what is an endpoint."""
+"""The reader for a place: the first one that accepts it."""
 
 from __future__ import annotations
 
-import re
+from collections.abc import Iterator
 from pathlib import Path
 
-from kgalign.files import COMPRESSIONS, UNREADABLE, open_bytes
-
-SCHEMES = ("sparql+http://", "sparql+https://")
-# By ending, the format as the parser knows it. The parser itself is imported where there is RDF to read.
-FORMATS = {
-    ".nt": "nt",
-    ".ntriples": "nt",
-    ".nq": "nq",
-    ".nquads": "nq",
-    ".ttl": "ttl",
-    ".turtle": "ttl",
-    ".n3": "ttl",  # what such files hold as a rule
-    ".trig": "trig",
-    ".rdf": "rdf",
-    ".owl": "rdf",
-    ".jsonld": "jsonld",
-}
-BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-NODE = rb"(?:<[^<>]*>|_:\S+)"
-OPENINGS = (
-    (re.compile(rb"\s*<(?:\?xml|rdf:RDF|!DOCTYPE\s+rdf)"), "rdf"),
-    (re.compile(rb'\s*(?:\[\s*)?\{\s*(?:"|\})'), "jsonld"),
-    (re.compile(rb"(?:\s*#.*\n)*\s*(?:@prefix|@base|prefix|base)\s", re.IGNORECASE), "ttl"),
-    (re.compile(rb"(?:\s*#.*\n)*\s*" + NODE + rb"\s*<[^<>]*>\s*(?:" + NODE + rb'|".*)\s*\.\s*(?:\n|$)'), "nq"),
-)
+from kgalign.errors import DataError
+from kgalign.registry import Registry
+from kgalign.seams import Place
 
 
-def format_of(path: Path) -> str | None:
-    """The format that the file's name tells, else what its first bytes look like; None for what is not RDF."""
-    ending = _ending(path)
-    if ending in FORMATS:
-        return FORMATS[ending]
-    if ending in (".tsv", ".csv", ".parquet") or not path.is_file():
-        return None
-    first = opening(path)
-    return next((kind for pattern, kind in OPENINGS if pattern.match(first)), None)
+def find_reader(readers: Registry, place: Place) -> str | None:
+    """The name of the reader that reads the place; None: no reader accepts it.
+
+    Readers of installed packages come first, so that they may take over a format. The built-in ones follow in their own order.
+    """
+    return next((name for name in _in_order(readers) if readers[name].accepts(place)), None)
 
 
-def find_files(folder: Path) -> list[Path]:
-    """The RDF files of a folder, by their names alone, in order."""
-    return sorted(path for path in folder.iterdir() if path.is_file() and _ending(path) in FORMATS)
+def choose_reader(readers: Registry, place: Place) -> str:
+    """The name of the reader that reads the place. A place that no reader accepts is refused with the places that they expect."""
+    name = find_reader(readers, place)
+    if name is None:
+        found = "these files do not make up a graph"
+        if isinstance(place, str | Path):
+            found = "no graph in this folder" if Path(place).is_dir() else "no such file or folder"
+        raise DataError(f"{place_text(place)}: {found}; expected {expected(readers)}")
+    return name
 
 
-def _ending(path: Path) -> str:
-    """What the name ends in, but for that of a compression."""
-    return (Path(path.stem).suffix if path.suffix in COMPRESSIONS else path.suffix).lower()
+def expected(readers: Registry) -> str:
+    """The places that the readers expect, as one phrase for help and errors."""
+    *others, last = (reader.expects for reader in readers.values())
+    return f"{', '.join(others)}, or {last}"
 
 
-def opening(path: Path) -> bytes:
-    """The first bytes of a file, none where it cannot be read: the reader itself will say why."""
-    try:
-        with open_bytes(path) as stream:
-            return bytes(stream.read(4096)).removeprefix(BYTE_ORDER_MARK)
-    except UNREADABLE:
-        return b""
+def expand(place: Place) -> Place:
+    """The place as readers see it: a pattern is replaced by its files, and a list of one file by that file."""
+    if isinstance(place, str | Path):
+        paths = _matching_files(Path(place)) if "://" not in str(place) else []
+        return place if not paths else paths[0] if len(paths) == 1 else paths
+    if not place:
+        raise DataError("no files given for a graph: expected at least one")
+    return place[0] if len(place) == 1 else list(place)
+
+
+def place_text(place: Place) -> str:
+    """The place on one line, for messages."""
+    return str(place) if isinstance(place, str | Path) else ", ".join(map(str, place))
+
+
+def _in_order(readers: Registry) -> Iterator[str]:
+    yield from (name for name in readers if name not in readers.built_in)
+    yield from readers.built_in
+
+
+def _matching_files(path: Path) -> list[Path]:
+    """The files that a pattern stands for; none where the path is not a pattern."""
+    if path.exists() or not any(sign in path.name for sign in "*?["):
+        return []
+    found = sorted(path.parent.glob(path.name))
+    if not found:
+        raise DataError(f"{path}: no file has such a name")
+    return found

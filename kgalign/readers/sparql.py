@@ -1,157 +1,31 @@
-"""A graph out of a SPARQL endpoint, page by page."""
+"""SPARQL endpoints as graphs. This module recognises their addresses; `kgalign.readers.endpoint` sends the queries."""
 
 from __future__ import annotations
 
-import json
-import logging
-import re
-import time
-import urllib.error
-import urllib.parse
-import urllib.request
-from collections.abc import Callable, Iterator
-from http.client import HTTPException
-from typing import Any
+from kgalign.seams import Place, Statements
 
-from pyoxigraph import Literal, NamedNode, Quad
-
-from kgalign.errors import DataError
-from kgalign.readers.statements import Damage, Gatherer, Statements
-
-logger = logging.getLogger(__name__)
-PAGE = 10_000
-SMALLEST_PAGE = 100
-TOLD_EVERY = 100_000  # statements
-ATTEMPTS = 6
-LONGEST_WAIT = 60.0
-PASSING = (408, 425, 429, 500, 502, 503, 504)  # answers that may be better next time
-NOT_IN_AN_IRI = re.compile(r'[\x00-\x20<>"{}|^`\\]')
-Row = dict[str, dict[str, str]]
+SCHEMES = ("sparql+http://", "sparql+https://")
 
 
-def read_statements(
-    endpoint: str, page: int = PAGE, timeout: float = 120.0, wait: Callable[[float], None] = time.sleep
-) -> Statements:
-    """All that the endpoint says of entities that have an IRI.
+class SparqlReader:
+    """Reads the whole graph of a SPARQL endpoint."""
 
-    Blank nodes are left out: an endpoint calls them differently in each answer. A page begins after the last subject of the one before
-    (keyset paging), so that neither a changing order nor a limit that the server sets for itself loses statements; only an empty page
-    is the end.
+    expects = "a SPARQL endpoint (sparql+http://host/path)"
 
-    wait    how to pass the seconds before a failed request is made again
-    """
-    ask = _Asker(endpoint, page, timeout, wait)
-    gatherer = Gatherer()
-    gatherer.add(quad for row in _all_rows(ask, endpoint) if (quad := _quad(row, endpoint, gatherer.damage)) is not None)
-    statements = gatherer.statements()
-    if not statements.entities:
-        raise DataError(f"{endpoint}: the graph is empty; expected at least one statement about an IRI")
-    return statements
+    def accepts(self, place: Place) -> bool:
+        """Whether the place is the address of an endpoint."""
+        return isinstance(place, str) and place.startswith(SCHEMES)
 
+    def read(self, place: Place, *, strict: bool = False) -> Statements:
+        """All statements of the endpoint about entities with an IRI.
 
-def _all_rows(ask: _Asker, endpoint: str) -> Iterator[Row]:
-    """The rows of all pages. The last subject of a page may go on, so it is read again as the first of the next one."""
-    condition, expected = "", ""
-    count = 0
-    while rows := ask.rows(_query(condition)):
-        subjects = [row["s"]["value"] for row in rows]
-        last = subjects[-1]
-        if count // TOLD_EVERY < (count + len(rows)) // TOLD_EVERY:
-            logger.info("%s: about %s statements so far", endpoint, f"{count + len(rows):,}")
-        count += len(rows)
-        if expected and subjects[0] != expected:
-            raise DataError(
-                f"{endpoint}: expected a page that begins with the subject {expected!r}, found {subjects[0]!r}; try again"
-            )
-        if subjects[0] != last:
-            yield from (row for row, subject in zip(rows, subjects, strict=True) if subject != last)
-            condition, expected = f"FILTER(STR(?s) >= {_string(last)})", last
-        else:
-            yield from _rows_of(ask, last)
-            condition, expected = f"FILTER(STR(?s) > {_string(last)})", ""
+        Args:
+            place: The address, such as `sparql+http://host/path`.
+            strict: Not used: an endpoint sends whole statements.
+        """
+        from kgalign.readers.endpoint import read_statements  # slow to import, and files are read without it
+
+        return read_statements(str(place).removeprefix("sparql+"))
 
 
-def _rows_of(ask: _Asker, subject: str) -> Iterator[Row]:
-    """All rows of a subject with more of them than a page holds, or of the last one; ordered so that no two rows are equal."""
-    one = f"FILTER(STR(?s) = {_string(subject)} && isIRI(?s))" if NOT_IN_AN_IRI.search(subject) else f"VALUES ?s {{ <{subject}> }}"
-    offset = 0
-    while rows := ask.rows(
-        f"SELECT ?s ?p ?o WHERE {{ {one} ?s ?p ?o }} ORDER BY STR(?p) STR(?o) isIRI(?o) LANG(?o) STR(DATATYPE(?o))",
-        offset,
-    ):
-        yield from rows
-        offset += len(rows)
-
-
-def _query(condition: str) -> str:
-    return f"SELECT ?s ?p ?o WHERE {{ ?s ?p ?o FILTER(isIRI(?s)) {condition} }} ORDER BY STR(?s)"
-
-
-def _string(text: str) -> str:
-    """The text as SPARQL writes it."""
-    return json.dumps(text, ensure_ascii=False)
-
-
-def _quad(row: Row, endpoint: str, damage: Damage) -> Quad | None:
-    """The statement of a row; None where its object is a blank node or a statement, or where it holds an IRI that is none."""
-    subject, predicate, value = (row[name] for name in "spo")
-    try:
-        head, relation = NamedNode(subject["value"]), NamedNode(predicate["value"])
-        if value["type"] == "uri":
-            return Quad(head, relation, NamedNode(value["value"]))
-        if value["type"] not in ("literal", "typed-literal"):
-            return None
-        if language := value.get("xml:lang"):
-            return Quad(head, relation, Literal(value["value"], language=language))
-        datatype = value.get("datatype")
-        return Quad(head, relation, Literal(value["value"], datatype=NamedNode(datatype) if datatype else None))
-    except ValueError as error:
-        damage.add(f"{endpoint}: expected a statement, found one of {subject['value']!r} that is none ({error})")
-        return None
-
-
-class _Asker:
-    """Sends queries, again and in smaller pages where the endpoint has trouble."""
-
-    def __init__(self, endpoint: str, page: int, timeout: float, wait: Callable[[float], None]) -> None:
-        self._endpoint, self._page, self._timeout, self._wait = endpoint, page, timeout, wait
-
-    def rows(self, query: str, offset: int = 0) -> list[Row]:
-        for attempt in range(1, ATTEMPTS + 1):
-            limited = f"{query} LIMIT {self._page}" + (f" OFFSET {offset}" if offset else "")
-            try:
-                return self._answer(limited)
-            except urllib.error.HTTPError as error:
-                problem, asked_wait = f"it answered {error.code} {error.reason}", _seconds(error.headers.get("Retry-After"))
-                passing = error.code in PASSING
-            except (urllib.error.URLError, OSError, HTTPException, ValueError) as error:
-                problem, asked_wait, passing = str(error) or type(error).__name__, 0.0, True
-            if not passing or attempt == ATTEMPTS:
-                times = f" {attempt} times" if attempt > 1 else ""
-                raise DataError(
-                    f"{self._endpoint}: expected the results of a SPARQL query, but{times} {problem}; is the address right, "
-                    "and the endpoint up?"
-                )
-            self._page = max(SMALLEST_PAGE, self._page // 2)
-            seconds = min(LONGEST_WAIT, max(asked_wait, 2.0 ** (attempt - 1)))
-            logger.info("%s: %s; asking again in %.0f s", self._endpoint, problem, seconds)
-            self._wait(seconds)
-        raise AssertionError("the last attempt returns or raises")
-
-    def _answer(self, query: str) -> list[Row]:
-        request = urllib.request.Request(
-            self._endpoint,
-            urllib.parse.urlencode({"query": query}).encode(),
-            {"Accept": "application/sparql-results+json", "User-Agent": "kgalign"},
-        )
-        with urllib.request.urlopen(request, timeout=self._timeout) as answer:
-            found: Any = json.loads(answer.read())
-        try:
-            rows = found["results"]["bindings"]
-            return [{name: row[name] for name in "spo"} for row in rows]
-        except (KeyError, TypeError):
-            raise ValueError("its answer holds no results; is this a SPARQL endpoint?") from None
-
-
-def _seconds(text: str | None) -> float:
-    return float(text) if text and text.isdigit() else 0.0
+reader = SparqlReader()

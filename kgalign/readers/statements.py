@@ -6,61 +6,65 @@ import re
 from array import array
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from kgalign.data import Ints
 from kgalign.iri import normal_iri
+from kgalign.seams import Statements
 
 if TYPE_CHECKING:
     from pyoxigraph import BlankNode, NamedNode, Quad
 
-SHOWN = 5  # broken lines that are shown, and mended ones; the others are counted
-ANONYMOUS = re.compile(r"[0-9a-f]{20,32}")  # how the parser calls a blank node that the file gives no label
+SHOWN = 5  # broken and mended statements whose messages are kept; the others are only counted
+ANONYMOUS = re.compile(r"[0-9a-f]{20,32}")  # the label that the parser makes up for a blank node without one
 
 
 @dataclass
 class Damage:
-    """What could not be read, and what is not right but could: how many times, and the first few, each as path:line: reason."""
+    """The errors of the input so far: how many there are, and the first few, each as `path:line: reason`.
 
-    count: int = 0
-    first: list[str] = field(default_factory=list)
+    Attributes:
+        broken: Statements that could not be read.
+        first_broken: Messages about the first of them.
+        mended: Statements that break the rules but could be read.
+        first_mended: Messages about the first of them.
+    """
+
+    broken: int = 0
+    first_broken: list[str] = field(default_factory=list)
     mended: int = 0
     first_mended: list[str] = field(default_factory=list)
 
     def add(self, problem: str) -> None:
-        self.count += 1
-        if len(self.first) < SHOWN:
-            self.first.append(" ".join(problem.split()))
+        """Counts a broken statement."""
+        self.broken += 1
+        if len(self.first_broken) < SHOWN:
+            self.first_broken.append(" ".join(problem.split()))
 
     def mend(self, problem: str) -> None:
+        """Counts a mended statement."""
         self.mended += 1
         if len(self.first_mended) < SHOWN:
             self.first_mended.append(" ".join(problem.split()))
 
-
-@dataclass(frozen=True, eq=False)
-class Statements:
-    """All that a graph says, by number; which of the literals are names is not decided yet."""
-
-    entities: list[str]  # as first spelt
-    ids: dict[str, int]  # each spelling that was met, and its normal form; blank nodes as _:label
-    relations: list[str]
-    triples: Ints  # (n, 3) head id, relation id, tail id, each once
-    properties: list[str]
-    facts: Ints  # (m, 2) entity id, property id
-    values: list[str]  # (m,)
-    languages: list[str]  # "" where there is none
-    language_of: Ints  # (m,) position in languages
-    datatypes: list[str]
-    datatype_of: Ints  # (m,) position in datatypes
-    damage: Damage
-    left_out: int  # statements that no graph of entities can hold: those about statements
+    def record(self) -> dict[str, Any]:
+        """The counts and messages for the record of a graph."""
+        return {
+            "broken": self.broken,
+            "first broken": list(self.first_broken),
+            "mended": self.mended,
+            "first mended": list(self.first_mended),
+        }
 
 
 class Gatherer:
-    """Takes in statements one after the other and gives everything its number in the order of its first mention."""
+    """Gathers statements. Entities, relations and properties are numbered in the order of their first mention.
+
+    Attributes:
+        damage: The errors of the input; whoever parses it adds to them.
+    """
 
     def __init__(self) -> None:
         self.damage = Damage()
@@ -78,7 +82,12 @@ class Gatherer:
         self._left_out = 0
 
     def add(self, quads: Iterable[Quad], blank_prefix: str = "") -> None:
-        """Adds statements; named graphs are read as one. Blank nodes are the same only within one call."""
+        """Adds statements of any named graph. Equal labels mean the same blank node only within one call.
+
+        Args:
+            quads: The statements.
+            blank_prefix: Put before the labels of blank nodes, to tell those of several files apart.
+        """
         from pyoxigraph import BlankNode, Literal, Triple
 
         ids, blanks = self._ids, dict[str, int]()
@@ -104,6 +113,7 @@ class Gatherer:
             self._triples.extend((head, self._relations.setdefault(name, len(self._relations)), tail))
 
     def statements(self) -> Statements:
+        """All statements that were added."""
         triples = np.frombuffer(self._triples, np.int64).reshape(-1, 3) if self._triples else np.empty((0, 3), np.int64)
         facts = np.frombuffer(self._facts, np.int64).reshape(-1, 2) if self._facts else np.empty((0, 2), np.int64)
         return Statements(
@@ -118,12 +128,11 @@ class Gatherer:
             np.array(self._language_of, np.int32),
             list(self._datatypes),
             np.array(self._datatype_of, np.int32),
-            self.damage,
-            self._left_out,
+            self.damage.record() | ({"statements about statements, left out": self._left_out} if self._left_out else {}),
         )
 
     def _entity(self, node: NamedNode) -> int:
-        """The id of an IRI in a spelling that was not met before."""
+        """The id of an IRI in a new spelling."""
         spelling = node.value
         key = normal_iri(spelling)
         number = self._ids.get(key)

@@ -1,4 +1,4 @@
-"""How good an alignment is. This is the only place where test links are read."""
+"""Figures of an alignment against gold links. Nothing else reads test links."""
 
 from __future__ import annotations
 
@@ -22,15 +22,23 @@ def evaluate(
     bootstrap: int = 0,
     seed: int = 0,
 ) -> dict[str, Any]:
-    """The figures of an alignment against gold links, as fractions; those of the candidate lists too if they are given.
+    """The figures of an alignment against gold links, as fractions.
 
-    hits@1          gold links that the alignment has; an unmatched source counts as wrong
-    precision       right pairs among those that touch a gold entity: of other pairs nobody knows
-    not_judged      how many of those other pairs there are
-    many_to_one     pairs whose target another source has too
-    ece             expected calibration error: how far probabilities are from the truth on average, over those that are judged
-    complete        whether the gold links are all there are: then every other pair is wrong, and all are judged
-    bootstrap       draws for 95 % confidence intervals, under `name_interval`; 0: none
+    - `hits@1`, `recall`: gold links that were found. An unmatched source counts as wrong.
+    - `precision`: right links among the judged ones. A link is judged if it touches a gold link.
+    - `not_judged`: the number of other links.
+    - `many_to_one`: links that share their target with another.
+    - `ece`: expected calibration error, the mean distance between probability and truth over the judged links.
+    - `hits@10`, `mrr`, `candidate_hits@1`, `candidate_recall`: the ranks of gold links among the candidates, where those are given.
+
+    Args:
+        alignment: The links to measure.
+        gold: The gold links.
+        protocol: The protocol under which the links were found; it is repeated in the figures.
+        candidates: The candidates that the links were chosen from.
+        complete: There are no right links but the gold links, so every other link is judged, and wrong.
+        bootstrap: Draws for 95 % confidence intervals, which are stored as `name_interval`; 0: none.
+        seed: Seed of the draws.
     """
     best, right, judged = _judged(alignment, gold, complete)
     found = np.isin(gold.keys, best.keys)
@@ -53,11 +61,18 @@ def evaluate(
 
 
 def compare(first: Alignment, second: Alignment, gold: Alignment, *, draws: int = 1000, seed: int = 0) -> dict[str, Any]:
-    """How much more of the gold the second alignment finds than the first, and whether that may be chance: a paired bootstrap.
+    """How many more gold links the second alignment finds than the first, and whether that may be chance, by a paired bootstrap.
 
-    gain            hits@1 of the second less that of the first
-    gain_interval   its 95 % interval when the gold links are drawn anew, with replacement, each with the answers of both
-    gain_p          how probable a gain at least as far from zero would be if there were none; at least 2 / (draws + 1)
+    - `gain`: hits@1 of the second less hits@1 of the first.
+    - `gain_interval`: its 95 % interval when gold links are drawn anew, with replacement.
+    - `gain_p`: the probability of a gain at least as far from zero if there were none; at least 2 / (draws + 1).
+
+    Args:
+        first: One alignment.
+        second: Another alignment.
+        gold: The gold links.
+        draws: The number of draws.
+        seed: Seed of the draws.
     """
     before, after = (np.isin(gold.keys, _best_of_each_source(alignment).keys) for alignment in (first, second))
     won, lost = int((after & ~before).sum()), int((before & ~after).sum())
@@ -75,7 +90,7 @@ def compare(first: Alignment, second: Alignment, gold: Alignment, *, draws: int 
 
 
 def reliability(alignment: Alignment, gold: Alignment) -> list[dict[str, float]]:
-    """For each tenth of the probabilities that occurs: their mean, the share of right pairs, and how many there are."""
+    """For each tenth of probability that occurs: the mean probability, the share of right links, and the number of judged links."""
     best, right, judged = _judged(alignment, gold)
     probabilities, right = best.scores[judged], right[judged]
     bins = _bins(probabilities)
@@ -86,72 +101,72 @@ def reliability(alignment: Alignment, gold: Alignment) -> list[dict[str, float]]
 
 
 def ranks(candidates: Candidates, gold: Alignment) -> Floats:
-    """(n,) the place of each gold link's target among its source's candidates, inf where it is not among them.
+    """(n,) the rank of each gold link's target among the candidates of its source, inf where it is not among them.
 
-    Candidates with the same score share their mean place, so that no order of ids helps.
+    Candidates with the same score share their mean rank, so that the order of ids does not matter.
     """
     row_of = {query: row for row, query in enumerate(candidates.queries.tolist())}
     rows = np.array([row_of.get(source, -1) for source in gold.sources.tolist()], np.int64)
-    places = np.full(len(gold), np.inf)
-    asked = np.flatnonzero(rows >= 0)
-    targets, scores = candidates.targets[rows[asked]], candidates.scores[rows[asked]]
-    hit = targets == gold.targets[asked, None]
+    found = np.full(len(gold), np.inf)
+    queried = np.flatnonzero(rows >= 0)
+    targets, scores = candidates.targets[rows[queried]], candidates.scores[rows[queried]]
+    hit = targets == gold.targets[queried, None]
     there = hit.any(axis=1)
     own = np.where(hit, scores, -np.inf).max(axis=1, initial=-np.inf)[there, None]
     better = (scores[there] > own).sum(axis=1)
     equal = ((scores[there] == own) & (targets[there] >= 0)).sum(axis=1)
-    places[asked[there]] = better + (equal + 1) / 2
-    return places
+    found[queried[there]] = better + (equal + 1) / 2
+    return found
 
 
 def many_to_one(alignment: Alignment) -> float:
-    """The share of pairs whose target another source has too."""
+    """The share of links that share their target with another link."""
     _, where, counts = np.unique(alignment.targets, return_inverse=True, return_counts=True)
     return _mean(counts[where] > 1)
 
 
 def calibration(probabilities: Floats, right: Ints) -> dict[str, float]:
-    """Expected calibration error over ten bins of equal width; accuracy and number of the pairs above 0.9."""
+    """Expected calibration error over ten bins of equal width; accuracy and number of links with a probability above 0.9."""
     gaps = np.bincount(_bins(probabilities), right - probabilities, BINS)
-    sure = probabilities > CONFIDENT
+    confident = probabilities > CONFIDENT
     return {
         "ece": float(np.abs(gaps).sum() / max(1, len(right))),
-        "accuracy_above_0.9": _mean(right[sure]),
-        "pairs_above_0.9": int(sure.sum()),
+        "accuracy_above_0.9": _mean(right[confident]),
+        "pairs_above_0.9": int(confident.sum()),
     }
 
 
 def _judged(alignment: Alignment, gold: Alignment, complete: bool = False) -> tuple[Alignment, Ints, Ints]:
-    """The best pair of each source, whether it is right, and whether anybody knows: whether it touches a gold entity."""
+    """The best link of each source, whether it is right, and whether it is judged: whether it touches a gold link."""
     best = _best_of_each_source(alignment)
     right = np.isin(best.keys, gold.keys)
     return best, right, complete | np.isin(best.sources, gold.sources) | np.isin(best.targets, gold.targets)
 
 
 def _bins(probabilities: Floats) -> Ints:
-    """(n,) the bin of each."""
+    """(n,) the bin of each probability."""
     return np.minimum((probabilities * BINS).astype(np.int64), BINS - 1)
 
 
 def _ranking(candidates: Candidates, gold: Alignment) -> dict[str, float]:
-    places = ranks(candidates, gold)
+    found = ranks(candidates, gold)
     return {
-        "hits@10": _mean(places <= 10),
-        "mrr": _mean(1 / places),
-        "candidate_hits@1": _mean(places <= 1),
-        "candidate_recall": _mean(np.isfinite(places)),
+        "hits@10": _mean(found <= 10),
+        "mrr": _mean(1 / found),
+        "candidate_hits@1": _mean(found <= 1),
+        "candidate_recall": _mean(np.isfinite(found)),
     }
 
 
 def _best_of_each_source(alignment: Alignment) -> Alignment:
-    """The pair with the highest score of each source."""
+    """The most probable link of each source."""
     order = np.lexsort((-alignment.scores, alignment.sources))
     _, first = np.unique(alignment.sources[order], return_index=True)
     return alignment.where(order[first])
 
 
 def _interval(values: Ints, draws: int, random: np.random.Generator) -> list[float]:
-    """The 95 % interval of the mean when the links are drawn anew, with replacement."""
+    """The 95 % interval of the mean when the values are drawn anew, with replacement."""
     if not len(values):
         return [0.0, 0.0]
     counts = random.binomial(len(values), values.mean(), draws)  # the mean of draws from zeros and ones

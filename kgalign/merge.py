@@ -1,48 +1,53 @@
-"""Two graphs joined along their links: a linked entity goes by its target's name, and it is told which graph says what."""
+"""Two graphs merged along their links: a linked entity gets the IRI of its target, and each statement keeps its graph."""
 
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import scipy  # which imports its parts when they are first used
+import scipy  # which imports its parts on first use
 
 from kgalign.data import Alignment, AlignmentTask, Ints, KnowledgeGraph
-from kgalign.errors import DataError, OptionError
-from kgalign.files import read_rows
-from kgalign.iri import LABEL_PROPERTIES, as_name, local_name, normal_iri
+from kgalign.errors import OptionError
 from kgalign.features.relations import Edges, RelationMatch
+from kgalign.iri import LABEL_PROPERTIES, as_name, local_name, normal_iri
 from kgalign.writers.rdf import LABEL, literal
 from kgalign.writers.sameas import SAME_AS, iri
 from kgalign.writers.tsv import one_field
 
 LINKS = "<urn:kgalign:links>"
 ENDINGS = (".nt", ".nq")
-PROBABILITY = re.compile(r"0(?:\.\d*)?|1(?:\.0*)?")
-FUNCTIONAL = 0.95  # of the subjects have one object: another one is then a contradiction
-SAME_RELATION = 0.5
-Quad = tuple[str, str, str, str]  # subject, predicate, object, and the graph that says so
+FUNCTIONAL = 0.95  # where this share of subjects has one object, another object is a contradiction
+SAME_RELATION = 0.5  # score from which relations or properties count as the same
+Quad = tuple[str, str, str, str]  # subject, predicate, object, and the graph that holds the statement
 
 
 @dataclass(frozen=True)
 class Conflict:
-    """Something that the two graphs say differently of one entity, or two links that cannot both be."""
+    """A contradiction between the two graphs about one entity, or two links that exclude each other.
 
-    kind: str  # value: literals of one property; fact: ends of one relation; twice: two sources with one target
+    Attributes:
+        kind: `value`: two literals of one property; `fact`: two ends of one relation; `twice`: two sources linked to one target.
+        entity: The target entity.
+        property: The property or relation. Where the graphs have different names for it, both; ^ marks a reversed relation.
+        source: The value, end or source entity by the source graph.
+        target: The value or end by the target graph; for `twice`, the source entity whose link is kept.
+    """
+
+    kind: str
     entity: str
-    property: str  # or relation; where the two graphs have a name each for it, both, and ^ before one that leads back
+    property: str
     source: str
     target: str
 
 
 def single_links(alignment: Alignment, task: AlignmentTask, least: float) -> tuple[Alignment, list[Conflict]]:
-    """Seeds and the links of at least that probability, the surest for each target; what had to stand back is a conflict."""
-    likely = alignment.where(alignment.scores >= least)
-    links = task.seeds + likely.where(~np.isin(likely.sources, task.seeds.sources))
+    """The seeds and the links of at least that probability, the most probable for each target; each link that is left out is a conflict."""
+    kept = alignment.where(alignment.scores >= least)
+    links = task.seeds + kept.where(~np.isin(kept.sources, task.seeds.sources))
     order = np.lexsort((-links.scores, links.targets))
     first = np.ones(len(order), bool)
     first[1:] = np.diff(links.targets[order]) != 0
@@ -55,11 +60,11 @@ def single_links(alignment: Alignment, task: AlignmentTask, least: float) -> tup
 
 
 def merged(task: AlignmentTask, links: Alignment) -> Iterator[Quad]:
-    """Every statement of both graphs, and an owl:sameAs for each link; none twice."""
-    partner = dict(links.pairs.tolist())
+    """Every statement of both graphs, and an owl:sameAs triple for each link."""
+    matches = dict(links.pairs.tolist())
     targets = [iri(entity, "target") for entity in task.target.entities]
     sources = [
-        targets[partner[number]] if number in partner else iri(entity, "source")
+        targets[matches[number]] if number in matches else iri(entity, "source")
         for number, entity in enumerate(task.source.entities)
     ]
     for source, target in links.pairs.tolist():
@@ -71,19 +76,28 @@ def merged(task: AlignmentTask, links: Alignment) -> Iterator[Quad]:
 
 
 def find_conflicts(task: AlignmentTask, links: Alignment, relations: Sequence[RelationMatch] = ()) -> list[Conflict]:
-    """What the two graphs say differently of the same entity: values and ends of properties and relations that have one only as a rule.
+    """The contradictions between the two graphs about linked entities.
 
-    Properties are the same if they are called the same or if their values mostly agree, relations if they are called the same or match.
-    Values are the same if they say the same, see value_features; text is compared only within one language; names may differ.
+    Only properties and relations that have one value or end as a rule can contradict. Two properties are the same if their names are
+    equal or if most of their values agree, two relations if their names are equal or if they match. Values are compared in a normal
+    form, see `kgalign.features.literals.value_features`, and text only within one language. Names of entities may differ.
+
+    Args:
+        task: The two graphs.
+        links: Links between them, one-to-one.
+        relations: Relations that match.
     """
     return [*_value_conflicts(task, links), *_fact_conflicts(task, links, relations)]
 
 
 def write_merged(quads: Iterator[Quad], path: Path) -> int:
-    """Writes N-Triples (.nt), or N-Quads (.nq), which also tell the graph that says it, whole or not at all; how many lines there are."""
+    """Writes N-Triples (.nt) or N-Quads (.nq), each line once, the whole file or none; returns the number of lines.
+
+    N-Quads also name the graph that holds each statement.
+    """
     if path.suffix not in ENDINGS:
         raise OptionError(f"{path}: expected a file ending in {' or '.join(ENDINGS)}")
-    seen: set[bytes] = set()  # digests: the lines themselves would be as much again as both graphs
+    seen: set[bytes] = set()  # digests: the lines themselves would take as much memory as both graphs
     draft = path.with_name(f".{path.name}")
     path.parent.mkdir(parents=True, exist_ok=True)
     with draft.open("w", encoding="utf-8", newline="\n") as file:
@@ -98,7 +112,7 @@ def write_merged(quads: Iterator[Quad], path: Path) -> int:
 
 
 def write_conflicts(conflicts: Sequence[Conflict], path: Path) -> None:
-    """Writes a conflict a line, with a header."""
+    """Writes a header and one conflict on each line."""
     with path.open("w", encoding="utf-8", newline="\n") as file:
         print("kind", "entity", "property", "source", "target", sep="\t", file=file)
         for each in conflicts:
@@ -111,19 +125,19 @@ def _statements(graph: KnowledgeGraph, names: Sequence[str], side: str) -> Itera
     relations = [iri(each, "relation") for each in graph.relations]
     for head, relation, tail in graph.triples.tolist():
         yield names[head], relations[relation], names[tail], origin
-    written = np.zeros(len(names), bool)  # whose name is among the literals
+    written = np.zeros(len(names), bool)  # entities whose name is among the literals
     for part in (graph.labels, graph.attributes):
         properties = [iri(each, "relation") for each in part.properties]
         for (entity, number), value, kind in zip(part.facts.tolist(), part.values, part.kinds, strict=True):
             yield names[entity], properties[number], literal(value, kind), origin
             written[entity] |= as_name(value) == graph.names[entity]
     for number, (entity, name) in enumerate(zip(graph.entities, graph.names, strict=True)):
-        if name and not written[number] and name != local_name(normal_iri(entity)):  # from a table of names, for instance
+        if name and not written[number] and name != local_name(normal_iri(entity)):  # such as one from a table of names
             yield names[number], LABEL, literal(name), origin
 
 
 def _value_conflicts(task: AlignmentTask, links: Alignment) -> Iterator[Conflict]:
-    """Values in one language, or without one, of properties that have one value as a rule."""
+    """Different values, in one language or without one, of properties that have one value as a rule."""
     numbers: dict[str, int] = {}
     languages: dict[str, int] = {}
     source, target = (
@@ -136,56 +150,56 @@ def _value_conflicts(task: AlignmentTask, links: Alignment) -> Iterator[Conflict
         _, at, other = np.intersect1d(left[:, 1], right[:, 1], assume_unique=True, return_indices=True)
         differ = left[at, 2] != right[other, 2]
         name = _both_names(mine.properties[first], theirs.properties[second])
-        for told, also in zip(left[at[differ]].tolist(), right[other[differ]].tolist(), strict=True):
-            entity = task.target.entities[links.targets[told[1] % len(links)]]
-            yield Conflict("value", entity, name, mine.values[told[3]], theirs.values[also[3]])
+        for one, two in zip(left[at[differ]].tolist(), right[other[differ]].tolist(), strict=True):
+            entity = task.target.entities[links.targets[one[1] % len(links)]]
+            yield Conflict("value", entity, name, mine.values[one[3]], theirs.values[two[3]])
 
 
 def _single_values(graph: KnowledgeGraph, ids: Ints, numbers: dict[str, int], languages: dict[str, int]) -> Ints:
-    """(n, 4) property, place (language and link), number of the value, and which literal it is, where a place has one value only.
+    """(n, 4) property, place (language and link), number of the value, and position of the literal, for places with one value.
 
-    Only of properties that nearly always have one; names may differ. `numbers` and `languages` take up what they do not hold yet.
+    Only properties that have one value as a rule count, and no names. New values and languages are added to `numbers` and `languages`.
     """
-    from kgalign.features.literals import value_features  # which takes sparse matrices, slow to import
+    from kgalign.features.literals import value_features  # imports sparse matrices, which is slow
 
     literals = graph.attributes
     link_of = np.full(len(graph.entities), -1, np.int64)
     link_of[ids] = np.arange(len(ids))
     named = set(graph.labels.facts[:, 1].tolist())
-    telling = [name.strip("<>") not in LABEL_PROPERTIES and number not in named for number, name in enumerate(literals.properties)]
-    rows = np.flatnonzero((link_of[literals.facts[:, 0]] >= 0) & np.array(telling, bool)[literals.facts[:, 1]])
+    usable = [name.strip("<>") not in LABEL_PROPERTIES and number not in named for number, name in enumerate(literals.properties)]
+    rows = np.flatnonzero((link_of[literals.facts[:, 0]] >= 0) & np.array(usable, bool)[literals.facts[:, 1]])
     values = [numbers.setdefault(value_features(literals.values[row])[0], len(numbers)) for row in rows.tolist()]
     kinds = (literals.kinds[row] for row in rows.tolist())
-    spoken = [languages.setdefault(kind if kind.startswith("@") else "", len(languages)) for kind in kinds]
-    places = np.array(spoken, np.int64) * len(ids) + link_of[literals.facts[rows, 0]]
-    told = np.column_stack([literals.facts[rows, 1], places, np.array(values, np.int64)])
-    told, first = np.unique(told, axis=0, return_index=True)
-    _, begins, often = np.unique(told[:, :2], axis=0, return_index=True, return_counts=True)
-    properties = told[begins, 0]
-    all_places, single_places = (np.bincount(part, minlength=len(telling)) for part in (properties, properties[often == 1]))
+    language_numbers = [languages.setdefault(kind if kind.startswith("@") else "", len(languages)) for kind in kinds]
+    places = np.array(language_numbers, np.int64) * len(ids) + link_of[literals.facts[rows, 0]]
+    facts = np.column_stack([literals.facts[rows, 1], places, np.array(values, np.int64)])
+    facts, first = np.unique(facts, axis=0, return_index=True)
+    _, begins, counts = np.unique(facts[:, :2], axis=0, return_index=True, return_counts=True)
+    properties = facts[begins, 0]
+    all_places, single_places = (np.bincount(part, minlength=len(usable)) for part in (properties, properties[counts == 1]))
     functional = single_places >= FUNCTIONAL * all_places
-    single = begins[(often == 1) & functional[properties]]
-    return np.column_stack([told[single], rows[first[single]]])
+    single = begins[(counts == 1) & functional[properties]]
+    return np.column_stack([facts[single], rows[first[single]]])
 
 
 def _same_properties(source: Ints, target: Ints, names: Sequence[str], others: Sequence[str]) -> list[tuple[int, int]]:
-    """Properties that are called the same, and those whose values agree more often than not, each the other's best."""
-    called = {name: number for number, name in enumerate(others)}
-    same = {(number, called[name]) for number, name in enumerate(names) if name in called}
+    """Properties with the same name, and those with mostly the same values that are each other's best match."""
+    ids = {name: number for number, name in enumerate(others)}
+    same = {(number, ids[name]) for number, name in enumerate(names) if name in ids}
     together, places = _count_common(source[:, :2], target[:, :2], len(others))
     agreeing, agreed = _count_common(source[:, :3], target[:, :3], len(others))
-    # Two more places: a property that was seen once is not yet sure of its match.
+    # Two more places: one common value is not yet a match.
     shares = agreed / (places[np.searchsorted(together, agreeing)] + 2)
     first, second = np.divmod(agreeing, max(1, len(others)))
     best, best_back = np.zeros(len(names)), np.zeros(len(others))
     np.maximum.at(best, first, shares)
     np.maximum.at(best_back, second, shares)
-    likely = (shares >= SAME_RELATION) & (shares == best[first]) & (shares == best_back[second])
-    return sorted(same | set(zip(first[likely].tolist(), second[likely].tolist(), strict=True)))
+    mutual = (shares >= SAME_RELATION) & (shares == best[first]) & (shares == best_back[second])
+    return sorted(same | set(zip(first[mutual].tolist(), second[mutual].tolist(), strict=True)))
 
 
 def _count_common(left: Ints, right: Ints, width: int) -> tuple[Ints, Ints]:
-    """Which properties, the first column, have rows in common but for that, as first * width + second, ascending; and how many."""
+    """The pairs of properties whose rows agree apart from the property, as first * width + second, ascending; and how many rows do."""
     rows, columns = np.unique(np.concatenate([left[:, 1:], right[:, 1:]]), axis=0, return_inverse=True)
     one, other = (
         scipy.sparse.csr_array((np.ones(len(part)), (part[:, 0], column)), shape=(part[:, 0].max(initial=0) + 1, len(rows)))
@@ -197,51 +211,31 @@ def _count_common(left: Ints, right: Ints, width: int) -> tuple[Ints, Ints]:
 
 
 def _fact_conflicts(task: AlignmentTask, links: Alignment, relations: Sequence[RelationMatch]) -> Iterator[Conflict]:
-    """Ends of relations that match, one of them perhaps turned round, and that have one end as a rule."""
+    """Different ends of relations that match, perhaps reversed, and that have one end as a rule."""
     matches = {(match.source, match.target, match.inverse) for match in relations if match.score >= SAME_RELATION}
     matches |= {(name, name, False) for name in set(task.source.relations) & set(task.target.relations)}
     numbers, other_numbers = ({name: i for i, name in enumerate(graph.relations)} for graph in (task.source, task.target))
-    partner = np.full(len(task.source.entities) + 1, -1, np.int64)  # the last one is that of nobody, -1
-    partner[links.sources] = links.targets
+    match_of = np.full(len(task.source.entities) + 1, -1, np.int64)  # the last one is for the id -1, no end
+    match_of[links.sources] = links.targets
+    source, target = Edges.of_task(task)
     for name, other, inverse in sorted(matches):
-        mine = _single_ends(task.source, numbers[name])[links.sources]
-        theirs = _single_ends(task.target, other_numbers[other] + inverse * len(task.target.relations))[links.targets]
-        differ = (partner[mine] >= 0) & (theirs >= 0) & (partner[mine] != theirs)
-        called = _both_names(name, f"^{other}" if inverse else other)
-        for target, said, also in zip(links.targets[differ].tolist(), mine[differ].tolist(), theirs[differ].tolist(), strict=True):
-            yield Conflict("fact", task.target.entities[target], called, task.source.entities[said], task.target.entities[also])
+        mine = _single_ends(source, numbers[name])[links.sources]
+        theirs = _single_ends(target, other_numbers[other] + inverse * target.relations)[links.targets]
+        differ = (match_of[mine] >= 0) & (theirs >= 0) & (match_of[mine] != theirs)
+        both = _both_names(name, f"^{other}" if inverse else other)
+        for entity, one, two in zip(links.targets[differ].tolist(), mine[differ].tolist(), theirs[differ].tolist(), strict=True):
+            yield Conflict("fact", task.target.entities[entity], both, task.source.entities[one], task.target.entities[two])
 
 
-def _single_ends(graph: KnowledgeGraph, relation: int) -> Ints:
-    """(n,) the end that each entity has in a relation, numbered as by both_ways; -1 where it has none, or where several are common."""
-    edges = Edges.of(graph).triples
-    heads, tails = edges[edges[:, 1] == relation][:, [0, 2]].T
-    ends = np.full(len(graph.entities), -1, np.int64)
-    heads, first, often = np.unique(heads, return_index=True, return_counts=True)
-    if len(heads) and (often == 1).mean() >= FUNCTIONAL:
-        ends[heads[often == 1]] = tails[first[often == 1]]
+def _single_ends(edges: Edges, relation: int) -> Ints:
+    """(n,) the end that each entity has in a relation of `Edges.triples`; -1 where it has none, or where several are common."""
+    heads, tails = edges.triples[edges.triples[:, 1] == relation][:, [0, 2]].T
+    ends = np.full(edges.adjacency.shape[0], -1, np.int64)
+    heads, first, counts = np.unique(heads, return_index=True, return_counts=True)
+    if len(heads) and (counts == 1).mean() >= FUNCTIONAL:
+        ends[heads[counts == 1]] = tails[first[counts == 1]]
     return ends
 
 
 def _both_names(name: str, other: str) -> str:
     return name if name == other else f"{name} = {other}"
-
-
-def read_links(path: Path, task: AlignmentTask) -> Alignment:
-    """The links of an alignment.tsv between the entities of the task."""
-    ids = [{entity: number for number, entity in enumerate(graph.entities)} for graph in (task.source, task.target)]
-    pairs, scores = [], []
-    rows = read_rows(path, 6)
-    next(rows, None)
-    for number, (source, target, _, _, score, _) in rows:
-        if source not in ids[0] or target not in ids[1]:
-            raise DataError(
-                f"{path}:{number}: the graphs have no entities {source!r} and {target!r}; are they the ones of this run?"
-            )
-        if not PROBABILITY.fullmatch(score):
-            raise DataError(
-                f"{path}:{number}: expected a probability from 0 to 1 in the fifth column, found {score!r}; put it right"
-            )
-        pairs.append((ids[0][source], ids[1][target]))
-        scores.append(float(score))
-    return Alignment(np.array(pairs, np.int64).reshape(-1, 2), np.array(scores, np.float64))

@@ -1,4 +1,4 @@
-"""Makes the pictures of the report in docs/: python scripts/make_pictures.py (needs a Chromium)."""
+"""Draws the pictures of the report in docs/: python scripts/make_pictures.py (needs a Chromium)."""
 
 import sys
 import tempfile
@@ -9,7 +9,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
 from browser import Page, find_chromium  # noqa: E402
 
-from kgalign import align, demo, write_run  # noqa: E402
+from kgalign import align, demo  # noqa: E402
 
 OPEN = """
 document.getElementById("search").value = "pays-bas";
@@ -27,7 +27,7 @@ PICTURES = {
 
 def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
-        report = write_run(align(*demo("fr_en")), Path(folder, "run")) / "report.html"
+        report = align(*demo("fr_en")).write(Path(folder, "run")) / "report.html"
         for name, (width, height, dark, script) in PICTURES.items():
             with Page(find_chromium(), width, height, dark) as page:
                 page.open(report)

@@ -1,4 +1,4 @@
-"""A headless Chromium, spoken to over its DevTools pipe: enough to open a page, run a line of script and take a picture."""
+"""A headless Chromium, controlled through its DevTools pipe: opens a page, runs a line of script, takes a picture."""
 
 import base64
 import fcntl
@@ -25,19 +25,26 @@ def find_chromium():
 
 
 class Page:
-    """One page of a browser of its own. `complaints` are the errors that scripts and the console have told of."""
+    """One page of a browser of its own. `errors` are those that scripts and the console report."""
 
     def __init__(self, program, width=1200, height=900, dark=False):
-        self.complaints, self.messages, self.number, self.rest = [], [], 0, b""
+        self.errors, self.messages, self.number, self.rest = [], [], 0, b""
         self.profile = tempfile.TemporaryDirectory(prefix="kgalign-browser-", ignore_cleanup_errors=True)
         to_browser, self.writing = high_pipe()
         self.reading, from_browser = high_pipe()
 
-        def connect():  # where --remote-debugging-pipe expects them
+        def connect():  # the file descriptors that --remote-debugging-pipe expects
             os.dup2(to_browser, 3)
             os.dup2(from_browser, 4)
 
-        options = ["--headless=new", "--no-sandbox", "--disable-gpu", "--remote-debugging-pipe", "--no-first-run"]
+        options = [
+            "--headless=new",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--remote-debugging-pipe",
+            "--no-first-run",
+            "--disable-background-networking",
+        ]
         options += ["--disable-dev-shm-usage", f"--user-data-dir={self.profile.name}"]
         self.process = subprocess.Popen(
             [program, *options], preexec_fn=connect, close_fds=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
@@ -72,7 +79,7 @@ class Page:
         self.wait(lambda message: message.get("method") == "Page.loadEventFired")
 
     def run(self, script):
-        """What the script's expression is."""
+        """The value of the script's expression."""
         answer = self.ask("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)
         assert "exceptionDetails" not in answer, answer
         return answer["result"].get("value")
@@ -123,15 +130,15 @@ class Page:
     def listen(self, message):
         method, parameters = message.get("method"), message.get("params", {})
         if method == "Runtime.exceptionThrown":
-            self.complaints.append(parameters["exceptionDetails"].get("exception", {}).get("description", "exception"))
+            self.errors.append(parameters["exceptionDetails"].get("exception", {}).get("description", "exception"))
         elif method == "Log.entryAdded" and parameters["entry"]["level"] == "error":
-            self.complaints.append(parameters["entry"]["text"])
+            self.errors.append(parameters["entry"]["text"])
         elif method == "Runtime.consoleAPICalled" and parameters["type"] == "error":
-            self.complaints.append(str(parameters["args"]))
+            self.errors.append(str(parameters["args"]))
 
 
 def high_pipe():
-    """A pipe whose ends have numbers above those that the browser wants for itself."""
+    """A pipe whose ends have numbers above those that the browser uses."""
     ends = os.pipe()
     high = [fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, 10) for end in ends]
     for end in ends:

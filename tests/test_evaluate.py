@@ -12,7 +12,7 @@ def test_figures_can_be_checked_by_hand():
     figures = evaluate(alignment, GOLD, protocol="open")
     assert figures["protocol"] == "open"
     assert figures["hits@1"] == figures["recall"] == 1 / 4
-    assert figures["precision"] == 1 / 3, "7-8 touches no gold entity: nobody knows"
+    assert figures["precision"] == 1 / 3, "7-8 touches no gold link: it is not judged"
     assert (figures["matched"], figures["not_judged"]) == (4, 1)
     assert figures["f1"] == pytest.approx(2 / 7)
     assert evaluate(GOLD, GOLD, protocol="closed")["not_judged"] == 0
@@ -70,7 +70,7 @@ def test_compare_tells_a_gain_from_chance():
     assert compare(second, first, gold)["gain"] == -0.5
 
 
-def test_compare_is_sure_where_every_link_says_the_same():
+def test_compare_is_certain_where_every_link_agrees():
     gold = alignment_of([(i, i) for i in range(50)])
     wrong = alignment_of([(i, (i + 1) % 50) for i in range(50)])
     assert compare(gold, gold, gold) == {"gain": 0.0, "gain_interval": [0.0, 0.0], "gain_p": 1.0}

@@ -1,15 +1,17 @@
 """The paper's running example: which George Bush is George Bush?"""
 
 import json
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
 from conftest import candidates_of, graph, task_of
 from test_cli import kgalign
 
-from kgalign import Alignment, DataError, align, demo, write_run
+from kgalign import Alignment, Capabilities, DataError, OptionError, Reasoning, Run, align, demo, read
 from kgalign.explain.evidence import MOST_SHARED, gather_evidence, name_similarity
-from kgalign.explain.explanations import explain, read_explanations
+from kgalign.runs import read_explanations
+from kgalign.seams import Contributions
 
 SOURCE = graph(
     ["Bush", "Harvard", "Yale", "Texas", "Iraq"],
@@ -32,8 +34,14 @@ CANDIDATES = candidates_of(
 ALIGNMENT = Alignment(np.array([[0, 0], [1, 1], [2, 2]]), np.array([0.6, 0.9, 0.8]), np.array([2, 1, 0]), {"decoder": "joint"})
 
 
-def test_linked_neighbours_speak_for_a_link():
-    bush = explain(TASK, ALIGNMENT, CANDIDATES, 0)
+def explain(source_id, alignment=ALIGNMENT, candidates=CANDIDATES, known=None):
+    """The explanation of one source by a run with those links."""
+    (found,) = Run(TASK, Reasoning(alignment, candidates, known=known or Alignment.empty())).explain(source_id)
+    return found
+
+
+def test_linked_neighbours_are_evidence_for_a_link():
+    bush = explain(0)
     assert (bush.name, bush.link.name, bush.round, bush.decided_by) == ("Bush", "George W Bush", 2, "easy-to-hard")
     assert bush.link.probability == pytest.approx(0.6)
     linked = {
@@ -48,27 +56,27 @@ def test_linked_neighbours_speak_for_a_link():
     assert [each.source for each in bush.link.neighbours if each.target is None] == ["Iraq"]
 
 
-def test_the_runner_up_lacks_what_speaks_for_the_link_alone():
-    bush = explain(TASK, ALIGNMENT, CANDIDATES, 0)
+def test_the_runner_up_lacks_neighbours_that_only_the_link_has():
+    bush = explain(0)
     assert bush.runner_up.name == "George H W Bush"
     assert bush.runner_up.shared == 1
     assert {each.target for each in bush.lacking()} == {"Harvard_University", "Texas"}
 
 
-def test_who_has_the_runner_up_is_told():
-    harvard = explain(TASK, ALIGNMENT, CANDIDATES, 1)
+def test_an_explanation_names_the_source_that_is_linked_to_the_runner_up():
+    harvard = explain(1)
     assert harvard.runner_up.taken_by == "Yale"
 
 
-def test_an_entity_without_a_partner_shows_its_best_candidate():
-    iraq = explain(TASK, ALIGNMENT, CANDIDATES, 4)
+def test_an_unmatched_entity_shows_its_best_candidate():
+    iraq = explain(4)
     assert iraq.link is None
     assert iraq.runner_up.name == "Maine"
-    assert "has no partner" in str(iraq)
+    assert "has no match: its best candidate is not probable enough." in str(iraq)
 
 
 def test_the_text_names_everything():
-    text = str(explain(TASK, ALIGNMENT, CANDIDATES, 0))
+    text = str(explain(0))
     for part in (
         "George W Bush",
         "0.600",
@@ -80,13 +88,13 @@ def test_the_text_names_everything():
         assert part in text
 
 
-def test_pairs_that_nobody_asked_for_are_evidence_too():
+def test_links_of_other_entities_than_queries_are_evidence_too():
     known = Alignment(np.array([[4, 5]]), np.array([0.7]))
-    assert explain(TASK, ALIGNMENT, CANDIDATES, 0).runner_up.shared == 1
-    assert explain(TASK, ALIGNMENT, CANDIDATES, 0, known=known).runner_up.shared == 2
+    assert explain(0).runner_up.shared == 1
+    assert explain(0, known=known).runner_up.shared == 2
 
 
-def test_the_most_telling_neighbours_are_kept():
+def test_the_strongest_neighbours_are_kept():
     many = [str(i) for i in range(50)]
     star = graph(["hub", *many], [("hub", "has", name) for name in many])
     pairs = Alignment(np.column_stack([np.arange(51), np.arange(51)]), np.linspace(0.5, 1, 51))
@@ -102,18 +110,100 @@ def test_names_are_compared_by_their_letters(one, other, least, most):
     assert least <= name_similarity(one, other) <= most
 
 
-def test_a_run_explains_itself_without_its_graphs(tmp_path):
+def test_an_unmatched_entity_says_which_source_is_linked_to_its_best_candidate():
+    without = ALIGNMENT.where(np.array([0, 2]))
+    text = str(explain(1, without, candidates_of([[0.6], [0.5], [0], [0], [0]])))
+    assert "has no match: its best candidate is the match of Bush." in text
+
+
+def test_an_entity_without_a_candidate_has_nothing_to_explain():
+    with pytest.raises(DataError, match=r"^Iraq  <Iraq> of the source has no match: it had no candidate$"):
+        explain(4, ALIGNMENT.where(np.array([0, 2])), candidates_of(np.zeros((5, 6))))
+
+
+def test_an_entity_is_found_by_id_iri_or_name():
+    run = Run(TASK, Reasoning(ALIGNMENT, CANDIDATES))
+    assert run.explain(np.int64(0)) == run.explain("bush") == run.explain("Bush")
+    assert run.explain("George_W_Bush") == run.explain("george w bush") == run.explain(0)
+    with pytest.raises(OptionError, match="entity=5: expected the id of a source, 0 to 4"):
+        run.explain(5)
+    with pytest.raises(
+        DataError, match=r"^Texas  <Texas> of the source was not aligned: it is a seed, so its match was given: <Texas>"
+    ):
+        run.explain("texas")
+
+
+CITIES = [("Rome", "in", "Italy"), ("Milan", "in", "Italy"), ("Paris", "in", "France"), ("Lyon", "in", "France")]
+NAMES = ["Rome", "Milan", "Paris", "Lyon", "Italy", "France"]
+
+
+def small_task():
+    """Two graphs of the same four cities; the countries are seeds."""
+    cities = graph(NAMES, CITIES)
+    return task_of(cities, cities, [(4, 4), (5, 5)])
+
+
+@dataclass(frozen=True)
+class TwoKinds:
+    """A model whose scores are the sum of two kinds of evidence: the same name, and an odd id."""
+
+    capabilities = Capabilities(explains=True)
+
+    def fit(self, task):
+        return self
+
+    def predict(self, task, known):
+        return candidates_of(np.exp(8 * np.eye(len(task.source.entities)))[task.queries])
+
+    def contributions(self, task, known, pairs):
+        amounts = np.column_stack([8.0 * (pairs[:, 0] == pairs[:, 1]), -0.1234 * (pairs[:, 1] % 2)])
+        return Contributions(("equality", "oddness"), ("the same number", "an odd number"), amounts)
+
+
+def test_an_explanation_shows_how_much_each_kind_of_evidence_adds_to_the_score():
+    (rome,) = align(small_task(), max_rounds=0).explain("rome")
+    amounts = {each.kind: each.amount for each in rome.link.contributions}
+    assert amounts["names"] > 5
+    assert amounts["neighbours"] > 0
+    assert {each.kind for each in rome.runner_up.contributions} <= amounts.keys()
+    text = str(rome)
+    assert "Evidence, in log-odds    link    runner-up" in text
+    assert f"{amounts['names']:+.2f}" in text
+    assert "character n-grams that the two names have in common" in text
+
+
+def test_contributions_come_from_any_model_that_explains(tmp_path):
+    run = align(small_task(), model=TwoKinds(), max_rounds=0)
+    (milan,) = run.explain("milan")
+    assert [(each.kind, each.description, each.amount) for each in milan.link.contributions] == [
+        ("equality", "the same number", 8.0),
+        ("oddness", "an odd number", -0.12),
+    ]
+    assert "  score                 +7.88" in str(milan)
+    assert read_explanations(run.write(tmp_path / "run"), "milan") == [milan]
+
+
+def test_a_model_that_does_not_explain_shows_no_contributions(tmp_path):
+    run = align(small_task(), model="names", max_rounds=0)
+    (rome,) = run.explain("rome")
+    assert rome.link.contributions == rome.runner_up.contributions == ()
+    assert "log-odds" not in str(rome)
+    assert read_explanations(run.write(tmp_path / "run"), "rome") == [rome]
+
+
+@pytest.mark.slow
+def test_a_run_folder_explains_itself_without_its_graphs(tmp_path):
     run = align(*demo("fr_en"))
-    folder = write_run(run, tmp_path / "run")
+    folder = run.write(tmp_path / "run")
     source = run.alignment.sources[5]
     iri, name = run.task.source.entities[source], run.task.source.names[source]
     from_disk = read_explanations(folder, iri)
-    assert from_disk == [explain(run.task, run.alignment, run.candidates, source, known=run.known)]
+    assert from_disk == run.explain(iri) == run.explain(source)
     assert from_disk[0] in read_explanations(folder, name)
     assert from_disk[0] in read_explanations(folder, from_disk[0].link.target)
 
 
-def test_what_is_not_in_a_run_is_refused(tmp_path):
+def test_a_folder_that_is_no_run_is_refused(tmp_path):
     with pytest.raises(DataError, match=r"evidence\.parquet: no such file"):
         read_explanations(tmp_path, "Rome")
 
@@ -137,56 +227,58 @@ def run_of_rdf(tmp_path_factory):
     (folder / "left.nt").write_text(LEFT, "utf-8")
     (folder / "right.nt").write_text(RIGHT, "utf-8")
     (folder / "seeds.tsv").write_text("http://l/Italy\thttp://r/Italy\n")
-    done = kgalign("align", "left.nt", "right.nt", "--seeds", "seeds.tsv", "-o", "run", "--model", "names", cwd=folder)
-    assert done.returncode == 0, done.stderr
-    return folder / "run"
+    places = {"source": str(folder / "left.nt"), "target": str(folder / "right.nt"), "seeds": str(folder / "seeds.tsv")}
+    run = align(*read(**places), model="names")
+    return replace(run, options={**run.options, "read": places})  # as the command line stores it
+
+
+@pytest.fixture(scope="module")
+def folder_of_rdf(run_of_rdf, tmp_path_factory):
+    return run_of_rdf.write(tmp_path_factory.mktemp("explain") / "run")
 
 
 @pytest.mark.parametrize("wanted", ["http://l/Rome", "<http://l/rome>", "rome", "ROME", "Rome"])
-def test_an_entity_is_found_however_it_is_called(run_of_rdf, wanted):
-    (found,) = read_explanations(run_of_rdf, wanted)
+def test_an_entity_is_found_however_it_is_written(run_of_rdf, folder_of_rdf, wanted):
+    (found,) = read_explanations(folder_of_rdf, wanted)
+    assert run_of_rdf.explain(wanted) == [found]
     assert (found.source, found.link.target) == ("http://l/Rome", "http://r/Rome")
     assert str(found).startswith("Rome  <http://l/Rome>, 1 neighbour\nis Rome  <http://r/Rome>")
 
 
-def test_a_target_is_explained_by_the_source_that_it_was_given_to(run_of_rdf):
-    assert [each.source for each in read_explanations(run_of_rdf, "http://r/oslo")] == ["http://l/Oslo"]
+def test_a_target_is_explained_by_the_source_that_is_linked_to_it(folder_of_rdf):
+    assert [each.source for each in read_explanations(folder_of_rdf, "http://r/oslo")] == ["http://l/Oslo"]
 
 
 @pytest.mark.parametrize(
     ("wanted", "message"),
     [
         ("Atlantis", "no entity of either graph is called 'Atlantis'"),
-        ("http://l/Italy", "Italy  <http://l/Italy> of the source was not asked: it is a seed.*its partner is <http://r/Italy>"),
-        ("city", "City  <http://l/City> of the source was not asked: it is a class"),
+        (
+            "http://l/Italy",
+            "Italy  <http://l/Italy> of the source was not aligned: it is a seed, so its match was given: <http://r/Italy>",
+        ),
+        ("city", "City  <http://l/City> of the source was not aligned: it is a class or a property; `classes` aligns those too"),
         ("springfield", "2 entities of the source are called 'springfield': <http://l/1>, <http://l/2>; give the IRI of one"),
-        ("猫", "<http://l/猫> of the source has no partner: it had no candidate"),
-        ("łódź", "<http://r/Łódź> of the target has no partner: (it was a candidate of nobody|.* could have had it)"),
+        ("猫", "<http://l/猫> of the source has no match: it had no candidate"),
+        ("łódź", "<http://r/Łódź> of the target has no match: (it was a candidate of no query|its best query is)"),
     ],
 )
-def test_each_cause_has_its_message(run_of_rdf, wanted, message):
+def test_each_cause_has_its_message(run_of_rdf, folder_of_rdf, wanted, message):
+    with pytest.raises(DataError, match=f"{folder_of_rdf}: .*{message}"):
+        read_explanations(folder_of_rdf, wanted)
     with pytest.raises(DataError, match=message):
-        read_explanations(run_of_rdf, wanted)
+        run_of_rdf.explain(wanted)
 
 
-def test_graphs_that_are_gone_are_told_of(tmp_path):
-    folder = write_run(align(*demo("fr_en"), easy_to_hard=False), tmp_path / "run")
+def test_a_folder_whose_graphs_are_gone_says_so(tmp_path):
+    folder = align(small_task(), max_rounds=0).write(tmp_path / "run")
     with pytest.raises(
-        DataError, match=r"nobody who was asked or on offer is called 'Atlantis'; the graphs themselves cannot be read again"
+        DataError, match=r"no query and no entity of the candidate pool is called 'Atlantis'; the graphs cannot be read again"
     ):
         read_explanations(folder, "Atlantis")
 
 
-def test_why_there_is_no_partner_is_said():
-    assert "has no partner: its best candidate is not probable enough." in str(explain(TASK, ALIGNMENT, CANDIDATES, 4))
-    without = ALIGNMENT.where(np.array([0, 2]))
-    assert "has no partner: its best candidate went to Bush." in str(
-        explain(TASK, without, candidates_of([[0.6], [0.5], [0], [0], [0]]), 1)
-    )
-    no_match_score = str(explain(TASK, without, candidates_of(np.zeros((5, 6))), 4))
-    assert no_match_score == "Iraq  <Iraq>, 1 neighbour\nhas no partner: there was no candidate for it."
-
-
+@pytest.mark.slow
 def test_explain_from_the_command_line(tmp_path):
     (tmp_path / "left.tsv").write_text("Rome\tcapital of\tItaly\nParis\tcapital of\tFrance\n")
     (tmp_path / "right.tsv").write_text("Roma\tcapitale\tItalia\nParis\tcapitale\tFrance\n")

@@ -3,10 +3,10 @@ import pytest
 from conftest import graph, task_of
 from test_cli import kgalign
 
-from kgalign import Alignment, Attributes, KnowledgeGraph, read, write_graph
-from kgalign.errors import DataError
-from kgalign.merge import find_conflicts, merged, read_links, single_links, write_merged
+from kgalign import Alignment, Attributes, DataError, KnowledgeGraph, read, write_graph
 from kgalign.features.relations import RelationMatch
+from kgalign.merge import find_conflicts, merged, single_links, write_merged
+from kgalign.runs import read_links
 
 NO_TRIPLES = np.empty((0, 3), np.int64)
 
@@ -17,13 +17,13 @@ def country(entities, capital, population):
     return KnowledgeGraph(entities, ["capital"], np.array([[0, 0, capital]]), entities, attributes)
 
 
-def everything(size):
+def identity(size):
     return Alignment(np.column_stack([np.arange(size), np.arange(size)]))
 
 
 def test_linked_entities_become_one():
     task = task_of(country(["Italia", "Roma", "Milano"], 1, "59"), country(["Italy", "Rome", "Milan"], 1, "59"))
-    quads = set(merged(task, everything(2)))
+    quads = set(merged(task, identity(2)))
     same, capital = "<http://www.w3.org/2002/07/owl#sameAs>", "<urn:kgalign:relation:capital>"
     italy, rome = "<urn:kgalign:target:Italy>", "<urn:kgalign:target:Rome>"
     assert (italy, same, "<urn:kgalign:source:Italia>", "<urn:kgalign:links>") in quads
@@ -33,20 +33,20 @@ def test_linked_entities_become_one():
 
 def test_triples_are_written_once_and_quads_once_a_graph(tmp_path):
     task = task_of(country(["Italia", "Roma", "Milano"], 1, "59"), country(["Italy", "Rome", "Milan"], 1, "59"))
-    assert write_merged(merged(task, everything(3)), tmp_path / "new" / "all.nt") == 3 + 2  # in a folder that is made for it
-    assert write_merged(merged(task, everything(3)), tmp_path / "all.nq") == 3 + 4
+    assert write_merged(merged(task, identity(3)), tmp_path / "new" / "all.nt") == 3 + 2  # in a folder that is made for it
+    assert write_merged(merged(task, identity(3)), tmp_path / "all.nq") == 3 + 4
 
 
 def test_names_are_not_lost():
     left, right = (KnowledgeGraph([f"http://{side}/1"], [], NO_TRIPLES, [name]) for side, name in (("a", "Rome"), ("b", "Roma")))
     label, rome = "<http://www.w3.org/2000/01/rdf-schema#label>", "<http://b/1>"
-    quads = set(merged(task_of(left, right), everything(1)))
+    quads = set(merged(task_of(left, right), identity(1)))
     assert {(rome, label, '"Rome"', "<urn:kgalign:source>"), (rome, label, '"Roma"', "<urn:kgalign:target>")} <= quads
 
 
 def test_contradictions_are_found():
     task = task_of(country(["Italia", "Roma", "Milano"], 1, "59"), country(["Italy", "Rome", "Milan"], 2, "60"))
-    value, fact = find_conflicts(task, everything(3))
+    value, fact = find_conflicts(task, identity(3))
     assert (value.kind, value.entity, value.source, value.target) == ("value", "Italy", "59", "60")
     assert (fact.kind, fact.entity, fact.source, fact.target) == ("fact", "Italy", "Roma", "Milan")
 
@@ -62,7 +62,7 @@ def described(side, properties, rows):
 
 def conflicts_of(left, right):
     task = task_of(described("a", ["people", "motto"], left), described("b", ["inhabitants", "motto", "area"], right))
-    found = find_conflicts(task, everything(min(len(task.source.entities), len(task.target.entities))))
+    found = find_conflicts(task, identity(min(len(task.source.entities), len(task.target.entities))))
     return {(each.property, each.source, each.target) for each in found}
 
 
@@ -97,7 +97,7 @@ def test_relations_turned_round_contradict_each_other_too():
     left = [(f"land {i}", "capital", f"city {i}") for i in range(6)]
     right = [(f"city {(i + (i > 3)) % 6 if i < 5 else 4}", "capital of", f"land {i}") for i in range(6)]
     task = task_of(graph(names, left), graph(names, right))
-    found = find_conflicts(task, everything(12), [RelationMatch("capital", "capital of", True, 0.6)])
+    found = find_conflicts(task, identity(12), [RelationMatch("capital", "capital of", True, 0.6)])
     assert {(each.property, each.entity, each.source, each.target) for each in found} == {
         ("capital = ^capital of", "land_4", "city_4", "city_5"),
         ("capital = ^capital of", "land_5", "city_5", "city_4"),
@@ -128,16 +128,17 @@ def test_literals_keep_language_and_datatype(tmp_path):
 
 def test_agreement_is_no_conflict():
     task = task_of(country(["Italia", "Roma", "Milano"], 1, "59"), country(["Italy", "Rome", "Milan"], 1, "59"))
-    assert find_conflicts(task, everything(3)) == []
+    assert find_conflicts(task, identity(3)) == []
 
 
-def test_the_surer_of_two_links_stands():
+def test_the_more_probable_of_two_links_is_kept():
     task = task_of(*(KnowledgeGraph(["a", "b"], [], NO_TRIPLES, ["a", "b"]) for _ in range(2)))
     links, conflicts = single_links(Alignment(np.array([[0, 0], [1, 0]]), np.array([0.6, 0.9])), task, 0.5)
     assert links.pairs.tolist() == [[1, 0]]
     assert [each.kind for each in conflicts] == ["twice"]
 
 
+@pytest.mark.slow
 def test_merge_from_the_command_line(tmp_path):
     (tmp_path / "left.tsv").write_text('Rome\tcapital of\tItaly\nParis\tcapital of\tFrance\nParis\tpeople\t"2"\n')
     (tmp_path / "right.tsv").write_text('Roma\tcapitale\tItalia\nParis\tcapitale\tFrance\nParis\tpeople\t"3"\n')
@@ -155,7 +156,8 @@ def test_merge_from_the_command_line(tmp_path):
     assert kgalign("merge", "run", "-o", "all.xls", cwd=tmp_path).returncode == 2
 
 
-def test_of_many_conflicts_the_rest_are_counted(tmp_path):
+@pytest.mark.slow
+def test_a_dry_run_shows_twenty_conflicts_and_counts_the_rest(tmp_path):
     for name, people in (("left.tsv", 1), ("right.tsv", 2)):
         rows = (f'city {i}\tin\tland {i}\ncity {i}\tpeople\t"{people}"\n' for i in range(25))
         (tmp_path / name).write_text("".join(rows))
@@ -165,9 +167,35 @@ def test_of_many_conflicts_the_rest_are_counted(tmp_path):
     assert "and 5 more; without --dry-run all of them are written to a table" in done.stderr
 
 
-def test_a_probability_that_is_none_is_refused_with_its_line(tmp_path):
-    task = task_of(*(KnowledgeGraph([name], [], NO_TRIPLES, [name]) for name in "ab"))
-    table = tmp_path / "alignment.tsv"
-    table.write_text("source\ttarget\tsource_name\ttarget_name\tprobability\tround\na\tb\t\t\tsure\t0\n", "utf-8")
-    with pytest.raises(DataError, match=r"alignment\.tsv:2: expected a probability from 0 to 1 in the fifth column, found 'sure'"):
-        read_links(table, task)
+def links_table(folder, header, *rows):
+    lines = ("\t".join(row) for row in (header, *rows))
+    (folder / "alignment.tsv").write_text("".join(f"{line}\n" for line in lines), "utf-8")
+    return folder
+
+
+COLUMNS = ("source", "target", "source_name", "target_name", "probability")
+
+
+def two_entities():
+    return task_of(*(KnowledgeGraph([name], [], NO_TRIPLES, [name]) for name in "ab"))
+
+
+def test_columns_of_links_are_found_by_their_names(tmp_path):
+    folder = links_table(tmp_path, ("probability", "new", *COLUMNS[:4]), ("0.25", "?", "a", "b", "A", "B"))
+    for path in (folder, folder / "alignment.tsv"):
+        links = read_links(path, two_entities())
+        assert (links.pairs.tolist(), links.scores.tolist()) == ([[0, 0]], [0.25])
+
+
+@pytest.mark.parametrize(
+    ("header", "row", "message"),
+    [
+        (COLUMNS, ("a", "b", "", "", "high"), r":2: expected a probability from 0 to 1 in the column probability, found 'high'"),
+        (COLUMNS, ("a", "c", "", "", "1"), r":2: expected entities of the graphs of this run, found 'a' and 'c'"),
+        (COLUMNS, ("a", "b"), r":2: expected 5 fields between tabs, found 2"),
+        (COLUMNS[:4], ("a", "b", "", ""), r":1: expected a header with the column probability"),
+    ],
+)
+def test_a_table_of_links_that_cannot_be_read_is_refused_with_its_line(tmp_path, header, row, message):
+    with pytest.raises(DataError, match=rf"alignment\.tsv{message}"):
+        read_links(links_table(tmp_path, header, row), two_entities())

@@ -2,17 +2,17 @@
 
 import json
 import re
+import tempfile
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 from browser import Page, find_chromium
 from conftest import candidates_of, graph, task_of
 
-from kgalign import Alignment, Attributes, Run, align, demo, write_run
+from kgalign import Alignment, Attributes, Reasoning, Run, align, demo
 from kgalign.evaluate import reliability
-from kgalign.explain.evidence import gather_evidence
-from kgalign.explain.report import render
 
 NAUGHTY = "</script><img src=x onerror=\"document.title='owned'\"><!--"
 
@@ -20,7 +20,7 @@ NAUGHTY = "</script><img src=x onerror=\"document.title='owned'\"><!--"
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """The run of the demo."""
-    return write_run(align(*demo("fr_en")), tmp_path_factory.mktemp("report") / "run")
+    return align(*demo("fr_en")).write(tmp_path_factory.mktemp("report") / "run")
 
 
 @pytest.fixture(scope="module")
@@ -32,13 +32,19 @@ def page():
 def small_run(names=("Rome", "Italy"), others=("Roma", "Italia"), gold=None):
     source = graph(list(names), [(names[0], "capital of", names[1])])
     target = graph(list(others), [(others[0], "capitale", others[1])])
-    alignment = Alignment(np.array([[0, 0], [1, 1]]), np.array([0.95, 0.6]), np.array([1, 0]), {"decoder": "joint", "rounds": []})
-    run = Run(task_of(source, target), alignment, candidates_of([[0.95, 0.05], [0.4, 0.6]]), None, {}, {"coordinate": 1.0})
+    alignment = Alignment(np.array([[0, 0], [1, 1]]), np.array([0.95, 0.6]), np.array([1, 0]), {"decoder": "joint"})
+    run = Run(task_of(source, target), Reasoning(alignment, candidates_of([[0.95, 0.05], [0.4, 0.6]])), seconds={"coordinate": 1.0})
     return run if gold is None else replace(run, gold=gold, reliability=reliability(alignment, gold))
 
 
+def with_links(run, alignment):
+    return replace(run, reasoning=replace(run.reasoning, alignment=alignment))
+
+
 def html(run):
-    return render(run, gather_evidence(run.task, run.alignment, run.candidates, known=run.known))
+    """The page of a run, as its folder has it."""
+    with tempfile.TemporaryDirectory() as folder:
+        return (run.write(Path(folder, "run")) / "report.html").read_text("utf-8")
 
 
 def data_of(text):
@@ -63,7 +69,7 @@ def test_names_cannot_become_markup():
     assert data_of(text)["source"]["names"][0] == NAUGHTY
 
 
-def test_the_page_asks_nothing_of_the_network():
+def test_the_page_loads_nothing_from_the_network():
     text = html(small_run())
     assert not re.search(r"""(?:src|href)\s*=\s*["']?(?:https?:)?//|@import|url\(|fetch\(|XMLHttpRequest""", text)
     assert "default-src 'none'" in text
@@ -79,52 +85,52 @@ def test_gold_marks_links_and_makes_a_curve():
     ]
 
 
-def test_what_was_wrong_with_the_files_is_told():
+def test_the_page_says_what_was_wrong_with_the_files():
     run = small_run()
     seen = {
         "broken": 2,
         "first broken": [f"left.nt:7: {NAUGHTY}"],
         "mended": 1,
         "first mended": ["left.nt:9: odd"],
-        "classes not asked": 3,
+        "classes left out": 3,
     }
     text = html(replace(run, task=replace(run.task, source=replace(run.task.source, record=seen))))
     for part in (
-        "what is broken was left out, 2 times",
+        "Broken statements of the source, left out: 2.",
         "left.nt:7: &lt;/script&gt;",
-        "1 statement broke",
+        "Statements of the source that break the rules but could be read: 1.",
         "left.nt:9: odd",
-        "were not asked: 3",
+        "Classes and properties of the source that were not aligned: 3.",
     ):
         assert part in text
-    assert "what is broken" not in html(run)
+    assert "Broken statements" not in html(run)
 
 
-def test_those_without_a_partner_are_counted():
-    run = small_run()
-    alignment = replace(run.alignment.where(np.array([0])), record=run.alignment.record)
-    assert re.search(r"without a partner</th><td[^>]*>1</td><td[^>]*>1</td>", html(replace(run, alignment=alignment)))
-    assert replace(run, alignment=alignment).report()["unmatched"] == {"source": 1, "target": 1}
+def test_unmatched_entities_are_counted():
+    run = with_links(small_run(), small_run().alignment.where(np.array([0])))
+    assert re.search(r"unmatched</th><td[^>]*>1</td><td[^>]*>1</td>", html(run))
+    assert run.report()["unmatched"] == {"source": 1, "target": 1}
 
 
-def test_reliability_leaves_out_what_nobody_knows():
+def test_reliability_leaves_out_links_that_are_not_judged():
     assert reliability(Alignment(np.array([[0, 0]])), Alignment(np.array([[5, 5]]))) == []
 
 
-def test_seeds_that_were_held_back_stand_in_for_gold():
+@pytest.mark.slow
+def test_held_out_seeds_measure_probabilities_where_there_is_no_gold():
     task, gold = demo("fr_en")
     measured, unmeasured = (align(task, links, max_rounds=2) for links in (gold, None))
     assert sum(point["count"] for point in measured.reliability) == len(measured.alignment)
     assert 20 <= sum(point["count"] for point in unmeasured.reliability) < len(task.seeds)
-    assert "Measured by seeds" in html(unmeasured)
+    assert "Measured by held-out seeds" in html(unmeasured)
 
 
-def test_a_run_without_graphs_or_links_has_a_page_too():
-    empty = replace(small_run(), alignment=Alignment(np.empty((0, 2)), record={"rounds": [], "decoder": "joint"}))
+def test_a_run_without_links_has_a_page_too():
+    empty = with_links(small_run(), Alignment(np.empty((0, 2)), record={"decoder": "joint"}))
     assert data_of(html(empty))["links"]["pair"] == [-1, -1]
 
 
-def test_a_large_run_draws_and_keeps_the_least_sure(monkeypatch):
+def test_a_large_run_keeps_the_links_with_the_lowest_probability(monkeypatch):
     monkeypatch.setattr("kgalign.explain.report.tables.MOST_DRAWN", 1)
     data = data_of(html(small_run()))
     assert data["starts"][1] == 0
@@ -132,31 +138,75 @@ def test_a_large_run_draws_and_keeps_the_least_sure(monkeypatch):
     monkeypatch.setattr("kgalign.explain.evidence.MOST_LINKS", 1)
     text = html(small_run())
     assert [data_of(text)["source"]["names"][i] for i in data_of(text)["links"]["source"]] == ["Italy"]
-    assert "1 more are in alignment.tsv" in text
+    assert "alignment.tsv has 1 more." in text
 
 
-def test_literals_of_a_large_run_are_those_of_the_links_that_are_drawn(monkeypatch):
+def test_a_large_run_keeps_the_literals_of_the_same_links(monkeypatch):
     run = small_run()
     literals = Attributes(["people"], np.array([[0, 0], [1, 0]]), ["12", "34"])
     sides = (replace(side, attributes=literals) for side in (run.task.source, run.task.target))
     run = replace(run, task=task_of(*sides))
-    told = ("12", "34", "12", "34")  # two links, two runners-up
-    assert data_of(html(run))["values"]["source"] == list(told)
+    assert data_of(html(run))["values"]["source"] == ["12", "34", "12", "34"], "two links, two runners-up"
     monkeypatch.setattr("kgalign.explain.report.tables.MOST_DRAWN", 1)
     values = data_of(html(run))["values"]
     assert (values["starts"], values["source"], values["target"]) == ([0, 0, 1, 1, 2], ["34", "34"], ["34", "12"])
 
 
-def test_it_opens_without_complaints(page, folder):
-    page.complaints.clear()
+def explained_run():
+    """A run of a model that explains: four cities whose countries are seeds."""
+    names = ["Rome", "Milan", "Paris", "Lyon", "Italy", "France"]
+    triples = [("Rome", "in", "Italy"), ("Milan", "in", "Italy"), ("Paris", "in", "France"), ("Lyon", "in", "France")]
+    cities = graph(names, triples)
+    return align(task_of(cities, cities, [(4, 4), (5, 5)]), max_rounds=0)
+
+
+def test_the_page_holds_how_much_each_kind_of_evidence_adds(monkeypatch):
+    run = explained_run()
+    given, data = run.contributions(run.alignment.pairs), data_of(html(run))
+    shown = data["contributions"]
+    assert set(shown["kinds"]) <= set(given.kinds)
+    assert set(shown["descriptions"]) <= set(given.descriptions)
+    names = shown["kinds"].index("names")
+    assert [row[names] for row in shown["amounts"][:4]] == np.round(100 * given.amounts[:, given.kinds.index("names")]).tolist()
+    monkeypatch.setattr("kgalign.explain.report.tables.MOST_DRAWN", 1)
+    assert sum(row != 0 for row in data_of(html(run))["contributions"]["amounts"]) == 2, "one link and its runner-up"
+    assert "contributions" not in data_of(html(small_run()))
+
+
+def test_an_opened_link_shows_how_much_each_kind_of_evidence_adds(page, tmp_path):
+    (tmp_path / "report.html").write_text(html(explained_run()), "utf-8")
+    page.open(tmp_path / "report.html")
+    page.run("document.getElementById('search').value = 'rome'; refresh(); document.querySelector('tr.link').click()")
+    heads = page.run("[...document.querySelectorAll('.contributions thead th')].map((cell) => cell.textContent)")
+    assert heads == ["evidence, in log-odds", "link", "runner-up"]
+    rows = page.run(
+        "[...document.querySelectorAll('.contributions tbody tr')].map((row) => [row.title, row.children[1].textContent])"
+    )
+    assert [title for title, _ in rows if "n-grams" in title] == ["character n-grams that the two names have in common"]
+    assert all(re.fullmatch(r"[+−]?\d+\.\d\d", amount) for _, amount in rows)
+    assert page.run("document.querySelectorAll('.contributions .signed i').length") == 2 * (len(rows) - 1)
+
+
+def test_an_opened_link_of_a_model_that_does_not_explain_shows_no_contributions(page, tmp_path):
+    (tmp_path / "report.html").write_text(html(small_run()), "utf-8")
+    page.open(tmp_path / "report.html")
+    page.run("document.querySelector('tr.link').click()")
+    assert page.run("document.querySelectorAll('tr.detail .against').length") == 1
+    assert page.run("document.querySelectorAll('.contributions').length") == 0
+
+
+@pytest.mark.slow
+def test_it_opens_without_errors(page, folder):
+    page.errors.clear()
     page.open(folder / "report.html")
     assert page.run("document.querySelectorAll('tr.link').length") == 50
     assert page.run("document.querySelectorAll('#rounds rect').length") > 2
     assert page.run("document.querySelectorAll('#reliability circle').length") >= 1
-    assert page.complaints == []
+    assert page.errors == []
 
 
-def test_search_finds(page, folder):
+@pytest.mark.slow
+def test_the_search_finds_names(page, folder):
     page.open(folder / "report.html")
     page.run("document.getElementById('search').value = 'espagn'; refresh()")
     names = page.run("[...document.querySelectorAll('tr.link button')].map((button) => button.textContent)")
@@ -164,7 +214,8 @@ def test_search_finds(page, folder):
     assert all("espagn" in name.lower() for name in names)
 
 
-def test_a_row_opens_its_graphs(page, folder):
+@pytest.mark.slow
+def test_a_row_opens_the_neighbours_of_both_entities(page, folder):
     page.open(folder / "report.html")
     page.run("document.getElementById('search').value = 'espagne'; refresh(); document.querySelector('tr.link').click()")
     assert page.run("document.querySelectorAll('.graphs circle.centre').length") == 2
@@ -174,7 +225,8 @@ def test_a_row_opens_its_graphs(page, folder):
     assert page.run("document.querySelectorAll('.choices button')[1].getAttribute('aria-pressed')") == "true"
 
 
-def test_keys_are_enough(page, folder):
+@pytest.mark.slow
+def test_the_keyboard_is_enough(page, folder):
     page.open(folder / "report.html")
     page.press("/")
     assert page.run("document.activeElement.id") == "search"
@@ -186,7 +238,8 @@ def test_keys_are_enough(page, folder):
     assert page.run("document.querySelectorAll('tr.detail').length") == 0
 
 
-def test_the_line_can_be_moved(page, folder):
+@pytest.mark.slow
+def test_a_lower_threshold_accepts_more_links(page, folder):
     page.open(folder / "report.html")
     move = "const slider = document.getElementById('accept'); slider.value = {}; slider.dispatchEvent(new Event('input'));"
     accepted = "Number(document.querySelector('.band.accepted b').textContent.replaceAll(',', ''))"
@@ -197,10 +250,10 @@ def test_the_line_can_be_moved(page, folder):
 
 def test_naughty_names_do_nothing_in_a_browser(page, tmp_path):
     (tmp_path / "report.html").write_text(html(small_run(names=(NAUGHTY, "Italy"), others=("Roma", NAUGHTY))), "utf-8")
-    page.complaints.clear()
+    page.errors.clear()
     page.open(tmp_path / "report.html")
     page.run("document.querySelectorAll('tr.link').forEach((row) => row.click())")
     assert page.run("document.images.length") == 0
     assert page.run("document.title") != "owned"
     assert NAUGHTY in page.run("document.querySelector('tbody#rows').textContent")
-    assert page.complaints == []
+    assert page.errors == []

@@ -9,17 +9,18 @@ import pyarrow.parquet
 import pytest
 from conftest import candidates_of, graph, task_of
 
-from kgalign import Alignment, OptionError, align, demo, write, write_run
+from kgalign import Alignment, OptionError, Reasoning, Run, align, write
+from kgalign.registry import Registry
+from kgalign.writers import WRITERS
 from kgalign.writers.sameas import iri
 from kgalign.writers.sssom import curie
-from kgalign.writers.tsv import write_unmatched
 
 ALIGNMENT = "{http://knowledgeweb.semanticweb.org/heterogeneity/alignment}"
 RDF = "{http://www.w3.org/1999/02/22-rdf-syntax-ns#}"
 
 
 def cities():
-    """Two links, one of them with everything that is hard to write, and an entity without a partner."""
+    """Two links, one of them with everything that is hard to write, and an unmatched entity."""
     entities = [
         "http://zh.dbpedia.org/resource/哈佛大学",
         "http://zh.dbpedia.org/resource/AC/DC_(band)",
@@ -53,10 +54,47 @@ def test_unknown_endings_are_refused(tmp_path):
         write(Alignment.empty(), task_of(graph(["a"]), graph(["b"])), tmp_path / "links.xls")
 
 
+def write_table(alignment, task, path):
+    """A writer as another package might bring it."""
+    path.write_text("".join(f"{source} {target}\n" for source, target in alignment.pairs.tolist()))
+
+
+class TableEntryPoint:
+    """What importlib.metadata finds of an installed package with the entry point `table.tsv`."""
+
+    name = "table.tsv"
+
+    def load(self):
+        return write_table
+
+
+def test_an_installed_package_adds_a_writer_by_an_entry_point(tmp_path, monkeypatch):
+    monkeypatch.setattr("kgalign.registry.entry_points", lambda group: [TableEntryPoint()] if group == "kgalign.writers" else [])
+    monkeypatch.setattr("kgalign.writers.WRITERS", Registry("writer", "kgalign.writers", WRITERS.built_in))
+    alignment, task = cities()
+    write(alignment, task, tmp_path / "links.table.tsv")
+    assert (tmp_path / "links.table.tsv").read_text() == "0 0\n1 1\n", "the longest ending counts"
+    write(alignment, task, tmp_path / "links.tsv")
+    assert (tmp_path / "links.tsv").read_text("utf-8").startswith("source\ttarget\t")
+    with pytest.raises(OptionError, match=r"\.parquet, \.table\.tsv"):
+        write(alignment, task, tmp_path / "links.xls")
+
+
+@pytest.mark.parametrize("ending", WRITERS)
+def test_every_writer_writes_no_links_too(tmp_path, ending):
+    write(Alignment.empty(), task_of(graph(["a"]), graph(["b"])), tmp_path / f"links.{ending}")
+    assert (tmp_path / f"links.{ending}").is_file()
+
+
+def small_run():
+    cities = graph(["Rome", "Milan", "Italy"], [("Rome", "in", "Italy"), ("Milan", "in", "Italy")])
+    return align(task_of(cities, cities, [(2, 2)]), Alignment(np.array([[0, 0], [1, 1]])), model="names", max_rounds=0)
+
+
 def test_a_run_is_written_whole_and_replaced(tmp_path):
-    run = align(*demo("fr_en"), easy_to_hard=False)
+    run = small_run()
     for _ in range(2):
-        folder = write_run(run, tmp_path / "run")
+        folder = run.write(tmp_path / "run")
     assert {path.name for path in folder.iterdir()} == {
         "alignment.tsv", "alignment.sssom.tsv", "unmatched.tsv", "sameas.nt", "relations.tsv", "candidates.parquet", "evidence.parquet",
         "rounds.jsonl", "run.json", "report.html",
@@ -72,7 +110,7 @@ def test_a_run_is_written_whole_and_replaced(tmp_path):
 def test_a_report_of_another_tool_is_not_replaced(tmp_path):
     (tmp_path / "run.json").write_text("{}")
     with pytest.raises(OptionError, match="is not a run of kgalign"):
-        write_run(align(*demo("fr_en"), easy_to_hard=False), tmp_path)
+        small_run().write(tmp_path)
     assert (tmp_path / "run.json").read_text() == "{}"
 
 
@@ -80,7 +118,7 @@ def test_a_folder_that_is_no_run_is_not_touched(tmp_path):
     (tmp_path / "precious.txt").write_text("mine")
     (tmp_path / "run.json").write_text("{}")
     with pytest.raises(OptionError, match="is not a run of kgalign"):
-        write_run(align(*demo("fr_en"), easy_to_hard=False), tmp_path)
+        small_run().write(tmp_path)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["precious.txt", "run.json"]
 
 
@@ -128,7 +166,7 @@ def read_sssom(path):
     return [line[1:] for line in lines if line.startswith("#")], list(rows)
 
 
-def test_sssom_has_curies_confidence_and_those_without_a_match(tmp_path):
+def test_sssom_has_curies_confidence_and_unmatched_entities(tmp_path):
     alignment, task = cities()
     write(alignment, task, tmp_path / "links.sssom.tsv")
     metadata, rows = read_sssom(tmp_path / "links.sssom.tsv")
@@ -142,14 +180,14 @@ def test_sssom_has_curies_confidence_and_those_without_a_match(tmp_path):
     assert (by_subject["source:X"]["object_id"], by_subject["source:X"]["mapping_cardinality"]) == ("sssom:NoTermFound", "1:0")
 
 
-def alone():
-    """Two of three entities on either side without a partner, one of them without candidates either."""
+def unmatched():
+    """Two of three entities unmatched on either side, one of them without candidates."""
     task = task_of(graph(["Rome", "Paris", "Oslo"]), graph(["Roma", "Lutetia", "Bergen"]))
     return Alignment(np.array([[0, 0]])), task, candidates_of([[0.9, 0.1, 0], [0.2, 0.6, 0], [0, 0, 0]])
 
 
-def test_sssom_has_those_of_the_target_without_a_match_too(tmp_path):
-    alignment, task, _ = alone()
+def test_sssom_has_unmatched_targets_too(tmp_path):
+    alignment, task, _ = unmatched()
     write(alignment, task, tmp_path / "links.sssom.tsv")
     _, rows = read_sssom(tmp_path / "links.sssom.tsv")
     assert {(row["subject_id"], row["object_id"], row["mapping_cardinality"]) for row in rows} == {
@@ -161,10 +199,10 @@ def test_sssom_has_those_of_the_target_without_a_match_too(tmp_path):
     }
 
 
-def test_those_without_a_partner_are_listed_with_the_likeliest(tmp_path):
-    alignment, task, candidates = alone()
-    write_unmatched(alignment, task, candidates, tmp_path / "unmatched.tsv")
-    assert [line.split("\t") for line in (tmp_path / "unmatched.tsv").read_text().splitlines()[1:]] == [
+def test_unmatched_entities_are_listed_with_their_best_candidate(tmp_path):
+    alignment, task, candidates = unmatched()
+    folder = Run(task, Reasoning(alignment, candidates)).write(tmp_path / "run")
+    assert [line.split("\t") for line in (folder / "unmatched.tsv").read_text().splitlines()[1:]] == [
         ["source", "Paris", "Paris", "Lutetia", "Lutetia", "0.7500"],
         ["source", "Oslo", "Oslo", "", "", ""],
         ["target", "Lutetia", "Lutetia", "Paris", "Paris", "0.7500"],

@@ -1,4 +1,4 @@
-"""The folder of a run: links, candidates, rounds, and how it all came about. Whole or not there at all."""
+"""The run folder: the names of its files, and how it is written, whole or not at all."""
 
 from __future__ import annotations
 
@@ -6,73 +6,98 @@ import json
 import os
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from kgalign.errors import OptionError
-from kgalign.explain.evidence import gather_evidence
-from kgalign.explain.report import write_report
-from kgalign.writers import parquet, sameas, sssom, tsv
+from kgalign.explain.report import render
+from kgalign.runs.evidence_table import evidence_table
+from kgalign.runs.run import Run
+from kgalign.runs.tables import write_candidates, write_relations, write_unmatched
+from kgalign.writers import sameas, sssom, tsv
 
-FILES = {
-    "alignment.tsv",
-    "alignment.sssom.tsv",
-    "unmatched.tsv",
-    "sameas.nt",
-    "relations.tsv",
-    "candidates.parquet",
-    "evidence.parquet",
-    "rounds.jsonl",
-    "run.json",
-    "report.html",
-}
-
-if TYPE_CHECKING:
-    from kgalign.runs.run import Run
+LINKS = "alignment.tsv"
+SSSOM = "alignment.sssom.tsv"
+SAME_AS = "sameas.nt"
+UNMATCHED = "unmatched.tsv"
+RELATIONS = "relations.tsv"
+CANDIDATES = "candidates.parquet"
+EVIDENCE = "evidence.parquet"
+ROUNDS = "rounds.jsonl"
+REPORT = "run.json"
+PAGE = "report.html"
+FILES = {LINKS, SSSOM, SAME_AS, UNMATCHED, RELATIONS, CANDIDATES, EVIDENCE, ROUNDS, REPORT, PAGE}
 
 
-def check_free(folder: Path) -> None:
-    """Refuses a folder that holds anything but an earlier run, before any work is done."""
-    folder = folder.resolve()
+def links_file(path: str | Path) -> Path:
+    """The table of links: of a run folder its own, a file as it is."""
+    path = Path(path)
+    return path / LINKS if path.is_dir() else path
+
+
+def check_free(folder: str | Path) -> None:
+    """Refuses a folder in which no run can be written. An earlier run may be replaced, anything else may not.
+
+    Raises:
+        OptionError: The folder is the working folder, holds other files, or cannot be made.
+    """
+    folder = Path(folder).resolve()
     if folder == Path.cwd():
-        raise OptionError(f"{folder}: the run needs a folder of its own; give one with -o")
+        raise OptionError(f"{folder}: this is the working folder; expected a folder of its own for the run")
     if folder.is_file() or (folder.is_dir() and any(folder.iterdir()) and not _is_run(folder)):
-        raise OptionError(f"{folder}: exists and is not a run of kgalign; give another folder with -o")
+        raise OptionError(f"{folder}: exists and is not a run of kgalign; expected a new folder or an earlier run")
     above = next(parent for parent in folder.parents if parent.exists())
     if not above.is_dir() or not os.access(above, os.W_OK):
-        raise OptionError(f"{folder}: no folder can be made there; give another one with -o")
+        raise OptionError(f"{folder}: no folder can be made there; expected a place that can be written to")
 
 
 def write_run(run: Run, folder: str | Path) -> Path:
-    """Writes the links, the candidates, the evidence, the rounds and the report, as FILES names them. An earlier run is replaced."""
+    """Writes all FILES of a run and returns the folder. An earlier run there is replaced when the new one is complete."""
     folder = Path(folder).resolve()
     check_free(folder)
     folder.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=f".{folder.name}-", dir=folder.parent) as draft_name:
-        draft = Path(draft_name)
-        (draft / "after").mkdir()
-        tsv.write(run.alignment, run.task, draft / "after" / "alignment.tsv")
-        tsv.write_unmatched(run.alignment, run.task, run.candidates, draft / "after" / "unmatched.tsv")
-        sssom.write(run.alignment, run.task, draft / "after" / "alignment.sssom.tsv")
-        sameas.write(run.alignment, run.task, draft / "after" / "sameas.nt")
-        tsv.write_relations(run.relations, draft / "after" / "relations.tsv")
-        parquet.write_candidates(run.candidates, run.task, draft / "after" / "candidates.parquet")
-        evidence = gather_evidence(run.task, run.alignment, run.candidates, known=run.reasoning.known)
-        decoder = str(run.alignment.record.get("decoder", "decoder"))
-        parquet.write_evidence(evidence, run.task, decoder, draft / "after" / "evidence.parquet")
-        write_report(run, evidence, draft / "after" / "report.html")
-        _write_text(draft / "after" / "rounds.jsonl", "".join(json.dumps(figures.summary()) + "\n" for figures in run.reasoning.rounds))
-        _write_text(draft / "after" / "run.json", json.dumps(run.report(), indent=2, ensure_ascii=False, default=_plain) + "\n")
+    with tempfile.TemporaryDirectory(prefix=f".{folder.name}-", dir=folder.parent) as draft:
+        new, old = Path(draft, "new"), Path(draft, "old")
+        new.mkdir()
+        _write_files(run, new)
         if folder.exists():
-            folder.rename(draft / "before")
-        (draft / "after").rename(folder)
+            folder.rename(old)
+        new.rename(folder)
     return folder
+
+
+def _write_files(run: Run, folder: Path) -> None:
+    import pyarrow.parquet
+
+    tsv.write(run.alignment, run.task, folder / LINKS)
+    sssom.write(run.alignment, run.task, folder / SSSOM)
+    sameas.write(run.alignment, run.task, folder / SAME_AS)
+    write_unmatched(run.alignment, run.task, run.candidates, folder / UNMATCHED)
+    write_relations(run.relations, folder / RELATIONS)
+    write_candidates(run.candidates, run.task, folder / CANDIDATES)
+    evidence = run.evidence()
+    pyarrow.parquet.write_table(evidence_table(evidence, run.task, run.decoder), folder / EVIDENCE, compression="zstd")
+    page = render(
+        run.task,
+        run.reasoning,
+        evidence,
+        metrics=run.metrics,
+        gold=run.gold,
+        options=run.options,
+        seconds=run.seconds,
+        inputs=run.inputs,
+        relations=run.relations,
+        reliability=run.reliability,
+    )
+    _write_text(folder / PAGE, page)
+    _write_text(folder / ROUNDS, "".join(json.dumps(figures.summary()) + "\n" for figures in run.reasoning.rounds))
+    _write_text(folder / REPORT, json.dumps(run.report(), indent=2, ensure_ascii=False, default=_plain) + "\n")
 
 
 def _is_run(folder: Path) -> bool:
     """Whether the folder holds an earlier run and nothing else."""
-    report = folder / "run.json"
+    report = folder / REPORT
     names = {path.name for path in folder.iterdir()}
     return names <= FILES and report.is_file() and '"kgalign"' in report.read_text("utf-8", errors="replace")
 

@@ -1,4 +1,4 @@
-"""The alignment format of the OAEI and of the Alignment API: RDF/XML, one cell a link."""
+"""The alignment format of the OAEI and of the Alignment API: RDF/XML with one cell for each link."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ ONE_TO_ONE, ANY = "11", "??"
 
 def write(alignment: Alignment, task: AlignmentTask, path: Path) -> None:
     """Writes every link with its probability as the measure."""
-    single = all(len(np.unique(ids)) == len(ids) for ids in (alignment.sources, alignment.targets))
+    one_to_one = all(len(np.unique(ids)) == len(ids) for ids in (alignment.sources, alignment.targets))
     with path.open("w", encoding="utf-8", newline="\n") as file:
-        file.write(HEAD.format(type=ONE_TO_ONE if single else ANY))
+        file.write(HEAD.format(type=ONE_TO_ONE if one_to_one else ANY))
         for (source, target), score in zip(alignment.pairs.tolist(), alignment.scores.tolist(), strict=True):
-            ends = {  # an IRI holds no quotation marks
+            ends = {  # `iri` leaves no quotation marks
                 "source": escape(iri(task.source.entities[source], "source")[1:-1], quote=False),
                 "target": escape(iri(task.target.entities[target], "target")[1:-1], quote=False),
             }

@@ -21,15 +21,18 @@ Statement = tuple[str, str, str]
 
 
 def write_graph(graph: KnowledgeGraph, path: str | Path, language: str | None = None) -> None:
-    """Writes triples, names (as rdfs:label) and literals; the ending .nt or .ttl, perhaps with .gz, tells the format.
+    """Writes the triples, names (as rdfs:label) and literals of a graph.
 
-    Triples come first, in their order, then names: a graph that was numbered by first mention is numbered alike when it is read again.
+    Triples come first, in their order, then names, so that entities get the same ids when the graph is read again.
 
-    language    of the names, such as fr
+    Args:
+        graph: The graph.
+        path: A file that ends in .nt or .ttl, or in .nt.gz or .ttl.gz; the ending says the format.
+        language: The language of the names, such as `fr`.
     """
     path = Path(path)
     if not path.name.endswith(ENDINGS):
-        raise OptionError(f"{path}: no format for this ending; expected one of {', '.join(ENDINGS)}")
+        raise OptionError(f"{path}: no format has this ending; expected one of {', '.join(ENDINGS)}")
     if language is not None and not re.fullmatch(r"[A-Za-z]+(-[A-Za-z0-9]+)*", language):
         raise OptionError(f"language={language}: expected a language tag such as en or zh-Hant")
     is_turtle = ".ttl" in path.suffixes[-2:]
@@ -56,13 +59,13 @@ def _statements(graph: KnowledgeGraph, language: str | None) -> Iterator[Stateme
 
 
 def literal(text: str, kind: str = "") -> str:
-    """The text in quotes, with its language or its datatype, see Attributes."""
+    """The text in quotes, with its language or its datatype, see `Attributes.kinds`."""
     escaped = NOT_IN_A_LITERAL.sub(lambda found: SHORT_ESCAPES.get(found.group(), f"\\u{ord(found.group()):04X}"), text)
     return f'"{escaped}"' + (f"^^{iri(kind[2:], 'datatype')}" if kind.startswith("^^") else kind)
 
 
 def _turtle(statements: Iterable[Statement]) -> Iterator[str]:
-    """What is said of one subject in a row goes into one sentence."""
+    """Neighbouring statements about one subject share it."""
     for subject, rows in groupby(statements, key=lambda row: row[0]):
-        said = " ;\n    ".join(f"{relation} {value}" for _, relation, value in rows)
-        yield f"{subject} {said} .\n"
+        statements_of = " ;\n    ".join(f"{relation} {value}" for _, relation, value in rows)
+        yield f"{subject} {statements_of} .\n"

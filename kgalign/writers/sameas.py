@@ -1,4 +1,4 @@
-"""owl:sameAs links as N-Triples, for graph stores."""
+"""Links as owl:sameAs triples in N-Triples, for graph stores."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from pathlib import Path
 from kgalign.data import Alignment, AlignmentTask
 
 SAME_AS = "<http://www.w3.org/2002/07/owl#sameAs>"
-LIKELY = 0.5
+PLAUSIBLE = 0.5
 NOT_IN_AN_IRI = re.compile(r'[\x00-\x20<>"{}|^`\\\[\]]|%(?![0-9A-Fa-f]{2})')
 
 
 def write(alignment: Alignment, task: AlignmentTask, path: Path) -> None:
-    """Writes one triple for each link that is more likely right than not: owl:sameAs is a strong word."""
+    """Writes one triple for each link with a probability above 0.5: owl:sameAs claims that the two are identical."""
     with path.open("w", encoding="utf-8", newline="\n") as file:
-        for source, target in alignment.where(alignment.scores > LIKELY).pairs.tolist():
+        for source, target in alignment.where(alignment.scores > PLAUSIBLE).pairs.tolist():
             subject, same = iri(task.source.entities[source], "source"), iri(task.target.entities[target], "target")
             print(subject, SAME_AS, same, ".", file=file)
 
 
 def iri(entity: str, side: str) -> str:
-    """The entity between angle brackets, absolute, with the characters that an IRI cannot hold percent-encoded."""
+    """The entity as an absolute IRI in angle brackets; characters that an IRI cannot hold are percent-encoded."""
     if entity.startswith("<") and entity.endswith(">"):
         entity = entity[1:-1]
     if not re.match(r"[A-Za-z][\w+.-]*:", entity):

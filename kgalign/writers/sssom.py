@@ -1,4 +1,4 @@
-"""SSSOM, the Simple Standard for Sharing Ontological Mappings: links with their confidence, and who has no match.
+"""SSSOM, the Simple Standard for Sharing Ontological Mappings: links with their confidence, and unmatched entities.
 
 https://mapping-commons.github.io/sssom/
 """
@@ -16,8 +16,8 @@ from urllib.parse import quote
 
 import numpy as np
 
-from kgalign.version import __version__
 from kgalign.data import Alignment, AlignmentTask, KnowledgeGraph
+from kgalign.version import __version__
 from kgalign.writers.sameas import iri
 from kgalign.writers.tsv import one_field
 
@@ -46,18 +46,18 @@ METADATA = """\
 #mapping_tool_version: {version}
 #mapping_date: {today}
 """
-MOST_PREFIXES = 40  # of a side; where there are more, they are cut shorter
-EXACT, TOGETHER, NOBODY = "skos:exactMatch", "semapv:CompositeMatching", "sssom:NoTermFound"
+MOST_PREFIXES = 40  # of a side; where there are more namespaces, shorter ones are used
+EXACT, COMPOSITE, NO_MATCH = "skos:exactMatch", "semapv:CompositeMatching", "sssom:NoTermFound"
 NAMESPACE = re.compile(r"^.*[#/]|^.*:", re.DOTALL)
-AS_THEY_ARE = "%/()',!:@=+;$&*?~#"  # what else would be encoded, though an IRI and a CURIE may hold it
+NOT_ENCODED = "%/()',!:@=+;$&*?~#"  # `quote` would encode these too, but an IRI and a CURIE may hold them
 
 
 def write(alignment: Alignment, task: AlignmentTask, path: Path) -> None:
-    """Writes a row for each link, and one with sssom:NoTermFound for each query and each pool entry that has none."""
+    """Writes a row for each link, and one with sssom:NoTermFound for each unmatched query and pool entity."""
     subjects, objects = ([iri(entity, side)[1:-1] for entity in graph.entities] for side, graph in _sides(task))
-    alone, alone_too = task.unmatched(alignment)
-    prefixes = _prefixes("source", (subjects[i] for i in [*alignment.sources.tolist(), *alone.tolist()]), {})
-    prefixes = _prefixes("target", (objects[i] for i in [*alignment.targets.tolist(), *alone_too.tolist()]), prefixes)
+    queries, pool = task.unmatched(alignment)
+    prefixes = _prefixes("source", (subjects[i] for i in [*alignment.sources.tolist(), *queries.tolist()]), {})
+    prefixes = _prefixes("target", (objects[i] for i in [*alignment.targets.tolist(), *pool.tolist()]), prefixes)
     rows = sorted(_rows(alignment, task, subjects, objects, prefixes))
     content = "\n".join("\t".join(row) for row in rows)
     lines = [f"#  {name}: {json.dumps(namespace)}" for namespace, name in {"urn:kgalign:": "kgalign", **prefixes}.items()]
@@ -79,7 +79,7 @@ def _rows(
     alignment: Alignment, task: AlignmentTask, subjects: list[str], objects: list[str], prefixes: dict[str, str]
 ) -> Iterable[tuple[str, ...]]:
     decoder = str(alignment.record.get("decoder", "decoder"))
-    often = np.bincount(alignment.targets, minlength=1)
+    uses = np.bincount(alignment.targets, minlength=1)
     links = zip(alignment.pairs.tolist(), alignment.scores.tolist(), alignment.rounds.tolist(), strict=True)
     for (source, target), score, number in links:
         yield (
@@ -88,30 +88,30 @@ def _rows(
             EXACT,
             curie(objects[target], prefixes),
             one_field(task.target.names[target]),
-            TOGETHER,
-            "1:1" if often[target] == 1 else "n:1",
+            COMPOSITE,
+            "1:1" if uses[target] == 1 else "n:1",
             _number(score),
-            f"sure since round {number}" if number else f"decided by {decoder}",
+            f"confident since round {number}" if number else f"decided by {decoder}",
         )
-    alone, alone_too = task.unmatched(alignment)
-    for source in alone.tolist():
+    queries, pool = task.unmatched(alignment)
+    for source in queries.tolist():
         name = one_field(task.source.names[source])
-        yield curie(subjects[source], prefixes), name, EXACT, NOBODY, "", TOGETHER, "1:0", "", "no candidate was good enough"
-    for target in alone_too.tolist():
+        yield curie(subjects[source], prefixes), name, EXACT, NO_MATCH, "", COMPOSITE, "1:0", "", "no candidate is probable enough"
+    for target in pool.tolist():
         name = one_field(task.target.names[target])
-        yield NOBODY, "", EXACT, curie(objects[target], prefixes), name, TOGETHER, "0:1", "", "given to nobody"
+        yield NO_MATCH, "", EXACT, curie(objects[target], prefixes), name, COMPOSITE, "0:1", "", "no query is linked to it"
 
 
 def curie(address: str, prefixes: dict[str, str]) -> str:
-    """The IRI with its namespace as a prefix, and what is not ASCII percent-encoded: not every reader takes it otherwise."""
+    """The IRI with its namespace as a prefix. Other characters than ASCII are percent-encoded, since some readers refuse them."""
     namespace = _namespace(address)
     while namespace not in prefixes:
         namespace = _namespace(namespace[:-1])
-    return f"{prefixes[namespace]}:{quote(address[len(namespace) :], safe=AS_THEY_ARE)}"
+    return f"{prefixes[namespace]}:{quote(address[len(namespace) :], safe=NOT_ENCODED)}"
 
 
 def _prefixes(side: str, addresses: Iterable[str], prefixes: dict[str, str]) -> dict[str, str]:
-    """A prefix for each namespace, those there are and those of a side; one that lies within another needs none."""
+    """The given prefixes and one for each namespace of a side; a namespace within another needs none of its own."""
     found = {_namespace(address) for address in addresses}
     while len(found) > MOST_PREFIXES:
         shorter = {_namespace(namespace[:-1]) if namespace.count("/") > 3 else namespace for namespace in found}
@@ -127,13 +127,13 @@ def _prefixes(side: str, addresses: Iterable[str], prefixes: dict[str, str]) -> 
 
 
 def _namespace(address: str) -> str:
-    """What comes before the last part of an IRI."""
+    """The IRI without its last part."""
     found = NAMESPACE.match(address)
     return found.group() if found else address
 
 
 def _number(value: float) -> str:
-    """Three decimals at most, as the canonical form asks for."""
+    """At most three decimals, as the canonical form requires."""
     return f"{value:.3f}".rstrip("0").rstrip(".")
 
 

@@ -29,7 +29,7 @@ function drawn(name, attributes = {}, ...children) {
 }
 
 const picture = (width, height, label) => drawn("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": label });
-const words = (x, y, text, kind = "", anchor = "start") => drawn("text", { x, y, class: kind, "text-anchor": anchor }, text);
+const caption = (x, y, text, kind = "", anchor = "start") => drawn("text", { x, y, class: kind, "text-anchor": anchor }, text);
 
 const pen = document.createElement("canvas").getContext("2d");
 function fit(text, width, size, bold = false) {
@@ -53,22 +53,22 @@ function drawRounds() {
   const rounds = data.rounds, step = width / rounds.length, bar = Math.min(72, step * 0.62);
   const most = Math.max(1, ...rounds.map((round) => round.confident));
   const high = (value) => (value / most) * (floor - 34);
-  const svg = picture(width, height, "Easy pairs after each round");
+  const svg = picture(width, height, "Confident links after each round");
   svg.append(drawn("line", { class: "axis", x1: 0, x2: width, y1: floor, y2: floor }));
   rounds.forEach((round, i) => {
     const x = step * (i + 0.5), fresh = Math.min(round.new, round.confident), top = floor - high(round.confident);
     const checked = round.held_out && round.held_out.confident ? `; ${round.held_out.right} of ${round.held_out.confident} right among held-out seeds` : "";
-    const group = drawn("g", {}, drawn("title", {}, `round ${round.round}: ${count(round.confident)} confident links, ${count(round.new)} never before${checked}`));
+    const group = drawn("g", {}, drawn("title", {}, `round ${round.round}: ${count(round.confident)} confident links, ${count(round.new)} of them new${checked}`));
     group.append(drawn("rect", { class: "old", x: x - bar / 2, y: top, width: bar, height: high(round.confident), rx: 3 }));
     group.append(drawn("rect", { class: "new", x: x - bar / 2, y: top, width: bar, height: high(fresh), rx: 3 }));
-    group.append(words(x, top - 8, step < 44 ? "" : count(round.confident), "", "middle"));
-    group.append(words(x, floor + 20, String(round.round), "muted", "middle"));
+    group.append(caption(x, top - 8, step < 44 ? "" : count(round.confident), "", "middle"));
+    group.append(caption(x, floor + 20, String(round.round), "muted", "middle"));
     svg.append(group);
     const begins = i === 0 || rounds[i - 1].queries !== round.queries;
-    if (begins) svg.append(words(step * i + 4, floor + 42, fit(`${count(round.queries)} queries`, step * rounds.slice(i).filter((r) => r.queries === round.queries).length, 11.5), "muted small"));
+    if (begins) svg.append(caption(step * i + 4, floor + 42, fit(`${count(round.queries)} queries`, step * rounds.slice(i).filter((r) => r.queries === round.queries).length, 11.5), "muted small"));
     if (begins && i) svg.append(drawn("line", { class: "axis", x1: step * i, x2: step * i, y1: 8, y2: floor + 48 }));
   });
-  const legend = element("p", { className: "note" }, "Sure pairs after each round; the dark part was never sure before. Numbers below: the round.");
+  const legend = element("p", { className: "note" }, "Confident links after each round. The stronger colour marks links that are new in that round. The number below is the round.");
   place.replaceChildren(svg, legend);
 }
 
@@ -96,26 +96,26 @@ function drawHistogram() {
   });
   svg.append(drawn("line", { class: "axis", x1: 0, x2: width, y1: floor, y2: floor }));
   for (const value of [0, 0.25, 0.5, 0.75, 1])
-    svg.append(words(value * width, floor + 20, String(value), "muted small", value === 0 ? "start" : value === 1 ? "end" : "middle"));
-  place.replaceChildren(svg, element("p", { className: "note" }, "Links by probability; heights grow with the square root, so that small groups can be seen."));
+    svg.append(caption(value * width, floor + 20, String(value), "muted small", value === 0 ? "start" : value === 1 ? "end" : "middle"));
+  place.replaceChildren(svg, element("p", { className: "note" }, "Number of links by probability. Heights are square roots, so that small groups can be seen."));
 }
 
-const BANDS = { accepted: ["accept", "save as TSV"], review: ["review", ""], rejected: ["reject", ""] };
+const BANDS = { accepted: "accept", review: "review", rejected: "reject" };
 
 function drawBands() {
   byId("accept-value").value = accept().toFixed(2);
   byId("reject-value").value = reject().toFixed(2);
   const groups = { accepted: [], review: [], rejected: [] };
   for (const link of linked) groups[bandOf(probability(link))].push(link);
-  const made = Object.entries(BANDS).map(([band, [label]]) => {
+  const made = Object.entries(BANDS).map(([band, name]) => {
     const inside = groups[band];
     const judged = links.right ? inside.filter((link) => links.right[link] >= 0) : [];
     const right = judged.filter((link) => links.right[link] === 1).length;
     const expected = inside.reduce((sum, link) => sum + probability(link), 0);
-    const truth = judged.length ? `${((100 * right) / judged.length).toFixed(1)} % of ${count(judged.length)} checked are right` : inside.length ? `about ${count(Math.round(expected))} of them right, if the probabilities hold` : "";
+    const truth = judged.length ? `${((100 * right) / judged.length).toFixed(1)} % of ${count(judged.length)} judged links are right` : inside.length ? `about ${count(Math.round(expected))} of them are right, by their probabilities` : "";
     const show = element("button", { type: "button", className: "text", on: { click: () => { byId("band").value = band; refresh(); byId("links").scrollIntoView(); } } }, "show");
-    const save = element("button", { type: "button", className: "text", on: { click: () => saveTable(inside, `${label}.tsv`) } }, "save as TSV");
-    return element("div", { className: `band ${band}` }, label, element("b", {}, count(inside.length)), element("span", { className: "note" }, truth), show, save);
+    const save = element("button", { type: "button", className: "text", on: { click: () => saveTable(inside, `${name}.tsv`) } }, "save as TSV");
+    return element("div", { className: `band ${band}` }, name, element("b", {}, count(inside.length)), element("span", { className: "note" }, truth), show, save);
   });
   byId("bands").replaceChildren(...made);
 }
@@ -143,17 +143,17 @@ function drawReliability() {
   svg.style.maxWidth = `${size}px`;
   for (const value of [0, 0.5, 1]) {
     svg.append(drawn("line", { class: "axis", x1: x(0), x2: x(1), y1: y(value), y2: y(value) }));
-    svg.append(words(left - 8, y(value) + 4, String(value), "muted small", "end"), words(x(value), base + 18, String(value), "muted small", "middle"));
+    svg.append(caption(left - 8, y(value) + 4, String(value), "muted small", "end"), caption(x(value), base + 18, String(value), "muted small", "middle"));
   }
   svg.append(drawn("line", { class: "diagonal", x1: x(0), y1: y(0), x2: x(1), y2: y(1) }));
   const points = data.reliability, most = Math.max(...points.map((point) => point.count));
   svg.append(drawn("polyline", { class: "curve", points: points.map((point) => `${x(point.probability)},${y(point.right)}`).join(" ") }));
   for (const point of points) {
     const dot = drawn("circle", { class: "dot", cx: x(point.probability), cy: y(point.right), r: 4 + 7 * Math.sqrt(point.count / most) });
-    dot.append(drawn("title", {}, `${count(point.count)} links said ${point.probability.toFixed(2)} on average, ${point.right.toFixed(2)} of them are right`));
+    dot.append(drawn("title", {}, `${count(point.count)} links, mean probability ${point.probability.toFixed(2)}, share of right links ${point.right.toFixed(2)}`));
     svg.append(dot);
   }
-  svg.append(words(x(0.5), base + 36, "probability", "muted small", "middle"), words(0, 12, "share that is right", "muted small"));
+  svg.append(caption(x(0.5), base + 36, "probability", "muted small", "middle"), caption(0, 12, "share of right links", "muted small"));
   place.replaceChildren(svg);
 }
 
@@ -165,11 +165,11 @@ let haystack = null;
 function fillChoices() {
   const option = (value, text) => element("option", { value }, text);
   const bands = [option("all", "all"), option("accepted", "accept"), option("review", "review"), option("rejected", "reject")];
-  if (linked.length < links.pair.length) bands.push(option("nobody", "no partner"));
-  if (links.right) bands.push(option("wrong", "known to be wrong"));
+  if (linked.length < links.pair.length) bands.push(option("unmatched", "unmatched"));
+  if (links.right) bands.push(option("wrong", "wrong by the test links"));
   byId("band").replaceChildren(...bands);
   const numbers = [...new Set(linked.map((link) => pairs.round[links.pair[link]]))].sort((a, b) => a - b);
-  byId("round").replaceChildren(option("all", "any round"), ...numbers.map((number) => option(String(number), number ? `sure since round ${number}` : "decided at the end")));
+  byId("round").replaceChildren(option("all", "any round"), ...numbers.map((number) => option(String(number), number ? `confident since round ${number}` : "decided at the end")));
   byId("round").parentElement.hidden = numbers.length < 2;
 }
 
@@ -184,7 +184,7 @@ function matching() {
   for (let link = 0; link < links.source.length; link++) {
     const pair = links.pair[link];
     if (wanted && !haystack[link].includes(wanted)) continue;
-    if (band === "nobody" ? pair >= 0 : band === "wrong" ? links.right[link] !== 0 : band !== "all" && (pair < 0 || bandOf(probability(link)) !== band)) continue;
+    if (band === "unmatched" ? pair >= 0 : band === "wrong" ? links.right[link] !== 0 : band !== "all" && (pair < 0 || bandOf(probability(link)) !== band)) continue;
     if (round !== "all" && (pair < 0 || pairs.round[pair] !== Number(round))) continue;
     found.push(link);
   }
@@ -209,7 +209,7 @@ function showPage() {
   const pages = Math.max(1, Math.ceil(state.order.length / PAGE));
   state.page = Math.max(0, Math.min(state.page, pages - 1));
   const rows = state.order.slice(state.page * PAGE, (state.page + 1) * PAGE).map(row);
-  if (!rows.length) rows.push(element("tr", {}, element("td", { colSpan: columns(), className: "note" }, "Nothing here: another word, or another choice above?")));
+  if (!rows.length) rows.push(element("tr", {}, element("td", { colSpan: columns(), className: "note" }, "No link fits. Try another word or another choice above.")));
   byId("rows").replaceChildren(...rows);
   byId("page").textContent = `${count(state.order.length)} found, page ${count(state.page + 1)} of ${count(pages)}`;
   byId("previous").disabled = state.page === 0;
@@ -225,13 +225,13 @@ function row(link) {
   const pair = links.pair[link], value = probability(link);
   const name = element("button", { type: "button", "aria-expanded": "false" }, sourceName(links.source[link]));
   const wrong = links.right && links.right[link] === 0;
-  const partner = pair < 0 ? element("span", { className: "nobody" }, "no partner") : element("span", { className: wrong ? "wrong" : "", title: wrong ? "the test links say otherwise" : "" }, targetName(pairs.target[pair]));
+  const match = pair < 0 ? element("span", { className: "unmatched" }, "no match") : element("span", { className: wrong ? "wrong" : "", title: wrong ? "wrong by the test links" : "" }, targetName(pairs.target[pair]));
   const fill = element("i");
   fill.style.width = `${100 * value}%`;
   const made = element(
     "tr", { className: "link" },
     element("td", {}, name),
-    element("td", {}, partner),
+    element("td", {}, match),
     element("td", { className: "wide" }, pair < 0 ? "" : pairs.round[pair] ? String(pairs.round[pair]) : "end"),
     element("td", { className: "number" }, pair < 0 ? "" : element("span", { className: "meter" }, fill), pair < 0 ? "–" : value.toFixed(3)),
   );
@@ -273,7 +273,7 @@ function showLink(cell, link) {
     drawGraphs(graphs);
   }
   const text = element("div", { className: "against" }, ...against(link));
-  cell.append(element("div", { className: "choices", role: "group", "aria-label": "Which pair is drawn" }, ...buttons), ends, graphs, text);
+  cell.append(element("div", { className: "choices", role: "group", "aria-label": "The pair that is shown" }, ...buttons), ends, ...contributionsOf(link), graphs, text);
   if (options.length) choose(options[0][0]);
 }
 
@@ -292,15 +292,43 @@ function against(link) {
   const body = numbers.map(([label, value]) => element("tr", {}, element("th", { scope: "row" }, label), ...shown.map((option) => element("td", { className: "number" }, value(option)))));
   const said = element("div"), say = (text) => said.append(element("p", {}, text));
   if (pair >= 0) {
-    say(pairs.round[pair] ? `Sure since round ${pairs.round[pair]}.` : `Decided at the end, by ${data.decoder}.`);
-    if (pairs.holder[pair] >= 0) say(`The same partner was given to ${sourceName(pairs.holder[pair])}.`);
+    say(pairs.round[pair] ? `Confident since round ${pairs.round[pair]}.` : `Decided at the end, by the decoder (${data.decoder}).`);
+    if (pairs.taken_by[pair] >= 0) say(`Another source has the same match: ${sourceName(pairs.taken_by[pair])}.`);
     const lacking = rowsOf(pair).filter((i) => near.flags[i] & 2).map((i) => targetName(near.target[i]));
     if (lacking.length) say(`The runner-up lacks: ${lacking.join("; ")}.`);
   }
-  if (runner >= 0 && pairs.holder[runner] >= 0) say(`The ${pair >= 0 ? "runner-up" : "best candidate"} was given to ${sourceName(pairs.holder[runner])}.`);
-  if (links.right && pair >= 0 && links.right[link] >= 0) say(links.right[link] ? "The test links say that it is right." : "The test links say otherwise.");
+  if (runner >= 0 && pairs.taken_by[runner] >= 0) say(`The ${pair >= 0 ? "runner-up" : "best candidate"} is the match of ${sourceName(pairs.taken_by[runner])}.`);
+  if (links.right && pair >= 0 && links.right[link] >= 0) say(links.right[link] ? "The test links say that the link is right." : "The test links say that the link is wrong.");
   const table = element("table", { className: "plain" }, element("thead", {}, head), element("tbody", {}, ...body));
   return [element("div", { className: "scroll" }, table), said];
+}
+
+// How much each kind of evidence adds to the score of the link, and beside it to that of the runner-up: signed bars around zero.
+function contributionsOf(link) {
+  const given = data.contributions, pair = links.pair[link], runner = links.runner[link];
+  const shown = [pair, runner].filter((option) => option >= 0 && given && given.amounts[option]);
+  if (!shown.length) return [];
+  const amounts = shown.map((option) => given.amounts[option]); // hundredths
+  const kinds = given.kinds.map((_, kind) => kind).filter((kind) => amounts.some((each) => each[kind])).sort((a, b) => Math.abs(amounts[0][b]) - Math.abs(amounts[0][a]));
+  const most = Math.max(1, ...amounts.flat().map(Math.abs));
+  const number = (amount) => `${amount > 0 ? "+" : amount < 0 ? "−" : ""}${Math.abs(amount / 100).toFixed(2)}`;
+  const bar = (amount) => {
+    const fill = element("i", { className: amount < 0 ? "negative" : "" });
+    fill.style.width = `${(50 * Math.abs(amount)) / most}%`;
+    return element("span", { className: "signed" }, fill);
+  };
+  const head = shown.map((option) => element("th", { className: "number" }, option === pair ? "link" : pair < 0 ? "best candidate" : "runner-up"));
+  const rows = kinds.map((kind) =>
+    element(
+      "tr", { title: given.descriptions[kind] },
+      element("th", { scope: "row" }, given.kinds[kind], element("span", { className: "note wide" }, given.descriptions[kind])),
+      ...amounts.map((each) => element("td", { className: "number" }, bar(each[kind]), element("span", { className: "amount" }, number(each[kind])))),
+    ),
+  );
+  const sums = amounts.map((each) => element("td", { className: "number" }, number(each.reduce((sum, amount) => sum + amount, 0))));
+  rows.push(element("tr", { className: "sum" }, element("th", { scope: "row" }, "score"), ...sums));
+  const table = element("table", { className: "plain contributions" }, element("thead", {}, element("tr", {}, element("th", {}, "evidence, in log-odds"), ...head)), element("tbody", {}, ...rows));
+  return [element("div", { className: "scroll" }, table)];
 }
 
 function literalsOf(pair) {
@@ -325,7 +353,7 @@ function drawGraphs(place) {
   const option = Number(place.dataset.option), source = Number(place.dataset.source), target = pairs.target[option];
   const rows = rowsOf(option);
   if (!rows.length) {
-    const why = pairs.shared[option] || data.source.degrees[source] ? "The drawing of this one was left out to keep the file small; kgalign explain has it." : "Neither has neighbours that are known here.";
+    const why = pairs.shared[option] || data.source.degrees[source] ? "The evidence of this link is left out here to keep the page small; kgalign explain shows it." : "Neither entity has neighbours.";
     return place.replaceChildren(element("p", { className: "note" }, why));
   }
   const both = rows.filter((i) => near.source[i] >= 0 && near.target[i] >= 0);
@@ -336,7 +364,7 @@ function drawGraphs(place) {
   const gap = wide ? 96 : 44, margin = wide ? 150 : 12, plate = (width - 2 * margin - gap) / 2;
   const middle = wide ? top + (lines * step) / 2 - 4 : 22;
   const ends = wide ? [[70, middle], [width - 70, middle]] : [[margin + plate / 2, middle], [width - margin - plate / 2, middle]];
-  const svg = picture(width, height, `What is around ${sourceName(source)} and around ${targetName(target)}`);
+  const svg = picture(width, height, `The neighbours of ${sourceName(source)} and of ${targetName(target)}`);
   const edges = drawn("g"), nodes = drawn("g"), columns = [margin, margin + plate + gap];
 
   function node(side, i, line, joined) {
@@ -349,15 +377,15 @@ function drawGraphs(place) {
     const name = (at ? targetName : sourceName)(id), relation = through(side, near[at ? "target_relations" : "source_relations"][i]);
     const group = drawn("g", { class: joined ? "" : "alone" }, drawn("title", {}, `${name}\n${relation}\n${iri(side, id)}`));
     group.append(drawn("rect", { class: joined ? "node linked" : "node", x, y, width: plate, height: tall, rx: 9 }));
-    group.append(words(x + 12, y + 18, fit(name, plate - 20, 13, false)), words(x + 12, y + 33, fit(relation, plate - 20, 11.5), "muted small"));
+    group.append(caption(x + 12, y + 18, fit(name, plate - 20, 13, false)), caption(x + 12, y + 33, fit(relation, plate - 20, 11.5), "muted small"));
     nodes.append(group);
   }
 
   both.forEach((i, line) => {
     const centre = top + line * step + tall / 2, x = columns[0] + plate + gap / 2;
     edges.append(drawn("line", { class: "bridge", x1: columns[0] + plate, x2: columns[1], y1: centre, y2: centre }));
-    const sure = near.flags[i] & 1 ? "seed" : (near.p[i] / 1000).toFixed(2);
-    nodes.append(drawn("rect", { class: "plate", x: x - 18, y: centre - 9, width: 36, height: 18 }), words(x, centre + 4, sure, "muted small", "middle"));
+    const strength = near.flags[i] & 1 ? "seed" : (near.p[i] / 1000).toFixed(2);
+    nodes.append(drawn("rect", { class: "plate", x: x - 18, y: centre - 9, width: 36, height: 18 }), caption(x, centre + 4, strength, "muted small", "middle"));
     node("source", i, line, true);
     node("target", i, line, true);
   });
@@ -371,7 +399,7 @@ function drawGraphs(place) {
   });
   [["source", source, left, 0], ["target", target, right, 1]].forEach(([side, id, alone, at]) => {
     const more = data[side].degrees[id] - both.length - alone.length;
-    if (more > 0) svg.append(words(columns[at] + 12, height - 4, `and ${count(more)} more`, "muted small"));
+    if (more > 0) svg.append(caption(columns[at] + 12, height - 4, `and ${count(more)} more`, "muted small"));
   });
   place.replaceChildren(svg);
 }
@@ -405,7 +433,7 @@ byId("toolbar").addEventListener("submit", (event) => event.preventDefault());
 byId("search").addEventListener("input", soon(refresh));
 byId("band").addEventListener("change", refresh);
 byId("round").addEventListener("change", refresh);
-for (const slider of ["accept", "reject"]) byId(slider).addEventListener("input", () => { drawHistogram(); drawBands(); if (!["all", "nobody", "wrong"].includes(byId("band").value)) soon(refresh)(); });
+for (const slider of ["accept", "reject"]) byId(slider).addEventListener("input", () => { drawHistogram(); drawBands(); if (!["all", "unmatched", "wrong"].includes(byId("band").value)) soon(refresh)(); });
 for (const header of document.querySelectorAll("#table thead button"))
   header.addEventListener("click", () => { state.ascending = state.sort === header.dataset.sort ? !state.ascending : true; state.sort = header.dataset.sort; refresh(); });
 byId("previous").addEventListener("click", () => { state.page--; showPage(); });

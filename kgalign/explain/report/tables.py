@@ -1,4 +1,4 @@
-"""The links of a run with their evidence as plain lists, as small as they can be: what the page's script reads."""
+"""The data of the report page: links and their evidence as plain lists, kept small."""
 
 from __future__ import annotations
 
@@ -8,28 +8,32 @@ from typing import Any
 import numpy as np
 
 from kgalign.data import Alignment, AlignmentTask, Ints, KnowledgeGraph
-from kgalign.features.relations import Edges
 from kgalign.explain.evidence import AGREEMENT, Evidence, relations_between
+from kgalign.features.relations import Edges
 from kgalign.iri import local_name
+from kgalign.seams import Contributions
 
 LONGEST_VALUE = 80  # characters of a literal
-MOST_DRAWN = 20_000  # of more links, the least sure ones are drawn; the others are in the list
+MOST_DRAWN = 20_000  # links whose evidence the page holds, those with the lowest probability; the others are only listed
 
 
 def link_tables(task: AlignmentTask, evidence: Evidence, gold: Alignment | None = None) -> dict[str, Any]:
-    """Columns of numbers, and the entities that they number.
+    """The tables that report.js reads, by name. Numbers stand for positions in other tables, -1 for none.
 
-    links       source, pair (its link, -1: none), runner (the pair that came second), right (1, 0, or -1: nobody knows)
-    pairs       target, p (thousandths), similarity (per cent), shared, round, holder (the source that has the target)
-    starts      where the neighbours of each pair begin
-    near        source, target (-1: none), p, flags (1: a seed, 2: the runner-up lacks it), relations of either side
-    values      starts (where those of each pair begin), property, and what source and target have, and how far it agrees: all as text
+    - `source`, `target`: the entities that occur, with IRIs, names and degrees.
+    - `relations`: the names of the relations of both sides.
+    - `links`: source, pair (the link), runner (the runner-up), right (1, 0, or -1: not judged).
+    - `pairs`: target, p (in thousandths), similarity (per cent), shared, round, taken_by (another source with the same target).
+    - `starts`: where the neighbours of each pair begin.
+    - `near`: source, target, p, flags (1: a seed, 2: the runner-up lacks it), relations of either side.
+    - `values`: starts (where the literals of each pair begin), property, the values of both sides, and their agreement, all as text.
+    - `contributions`: kinds, descriptions, and for each pair the amounts in hundredths, 0 where the page does not hold them.
     """
     drawn = _drawn(evidence)
     kept = np.repeat(drawn, np.diff(evidence.starts))
     owners = np.repeat(np.arange(len(evidence.pairs)), np.diff(evidence.starts))[kept]
     neighbours = evidence.neighbours[kept]
-    source, source_numbers = _entities(task.source, evidence.edges[0], evidence.sources, evidence.holders, neighbours[:, 0])
+    source, source_numbers = _entities(task.source, evidence.edges[0], evidence.sources, evidence.taken_by, neighbours[:, 0])
     target, target_numbers = _entities(task.target, evidence.edges[1], evidence.pairs[:, 1], neighbours[:, 1])
     tables: dict[str, Any] = {
         "source": source,
@@ -49,13 +53,13 @@ def link_tables(task: AlignmentTask, evidence: Evidence, gold: Alignment | None 
             "similarity": _parts(evidence.similarities, 100),
             "shared": evidence.shared.tolist(),
             "round": evidence.rounds.tolist(),
-            "holder": source_numbers[evidence.holders].tolist(),
+            "taken_by": source_numbers[evidence.taken_by].tolist(),
         },
         "starts": np.searchsorted(owners, np.arange(len(evidence.pairs) + 1)).tolist(),
         "near": {
             "source": source_numbers[neighbours[:, 0]].tolist(),
             "target": target_numbers[neighbours[:, 1]].tolist(),
-            "p": _parts(evidence.certainties[kept], 1000),
+            "p": _parts(evidence.neighbour_probabilities[kept], 1000),
             "flags": (evidence.seeds[kept] + 2 * evidence.lacking[kept].astype(np.int64)).tolist(),
             "source_relations": _relations(evidence.edges[0], evidence.pairs[owners, 0], neighbours[:, 0]),
             "target_relations": _relations(evidence.edges[1], evidence.pairs[owners, 1], neighbours[:, 1]),
@@ -63,6 +67,8 @@ def link_tables(task: AlignmentTask, evidence: Evidence, gold: Alignment | None 
     }
     if len(evidence.values):
         tables["values"] = _values(task, evidence, drawn)
+    if evidence.contributions is not None:
+        tables["contributions"] = _contributions(evidence.contributions, drawn)
     if gold is not None:
         tables["links"]["right"] = _right(evidence, gold)
     return tables
@@ -82,12 +88,23 @@ def _values(task: AlignmentTask, evidence: Evidence, drawn: Ints) -> dict[str, A
     }
 
 
+def _contributions(contributions: Contributions, drawn: Ints) -> dict[str, Any]:
+    """Kinds that add something to some pair, and the amounts of the pairs that are drawn."""
+    amounts = np.round(contributions.amounts * 100).astype(np.int64)
+    used = np.flatnonzero(amounts.any(axis=0)).tolist()
+    return {
+        "kinds": [contributions.kinds[kind] for kind in used],
+        "descriptions": [contributions.descriptions[kind] for kind in used],
+        "amounts": [row if kept else 0 for row, kept in zip(amounts[:, used].tolist(), drawn.tolist(), strict=True)],
+    }
+
+
 def _drawn(evidence: Evidence) -> Ints:
-    """(p,) the pairs whose neighbours are drawn and whose literals are told: all of them, or those of the least sure links."""
+    """(p,) the pairs whose evidence the page holds: all of them, or those of the links with the lowest probability."""
     wanted = np.ones(len(evidence.pairs), bool)
     if len(evidence.sources) > MOST_DRAWN:
-        sure = np.where(evidence.links >= 0, np.append(evidence.probabilities, 0.0)[evidence.links], 0.0)
-        chosen = np.argsort(sure, kind="stable")[:MOST_DRAWN]
+        probabilities = np.where(evidence.links >= 0, np.append(evidence.probabilities, 0.0)[evidence.links], 0.0)
+        chosen = np.argsort(probabilities, kind="stable")[:MOST_DRAWN]
         wanted[:] = False
         for pairs in (evidence.links[chosen], evidence.runners_up[chosen]):
             wanted[pairs[pairs >= 0]] = True
@@ -95,7 +112,7 @@ def _drawn(evidence: Evidence) -> Ints:
 
 
 def _entities(graph: KnowledgeGraph, edges: Edges, *ids: Ints) -> tuple[dict[str, Any], Ints]:
-    """The entities that occur, and (n + 1,) the number of each; the last one is that of nobody, -1."""
+    """The entities that occur, and (n + 1,) their positions in that table; the last one is that of the id -1."""
     used = np.unique(np.concatenate(ids))
     used = used[used >= 0]
     numbers = np.full(len(graph.entities) + 1, -1)
@@ -112,7 +129,7 @@ def _entities(graph: KnowledgeGraph, edges: Edges, *ids: Ints) -> tuple[dict[str
 
 
 def _common_start(texts: list[str]) -> str:
-    """What all texts begin with."""
+    """The common beginning of all texts."""
     first, last = min(texts, default=""), max(texts, default="")
     same = 0
     while same < min(len(first), len(last)) and first[same] == last[same]:
@@ -121,7 +138,7 @@ def _common_start(texts: list[str]) -> str:
 
 
 def _relations(edges: Edges, entities: Ints, neighbours: Ints) -> list[Any]:
-    """The numbers of the relations to each neighbour; one number alone where there is only one, -1 for nobody."""
+    """The numbers of the relations to each neighbour; one number alone where there is only one, -1 where there is none."""
     starts, numbers = (each.tolist() for each in relations_between(edges, entities, neighbours))
     return [
         -1 if begin == end else numbers[begin] if begin + 1 == end else numbers[begin:end]
@@ -130,7 +147,7 @@ def _relations(edges: Edges, entities: Ints, neighbours: Ints) -> list[Any]:
 
 
 def _right(evidence: Evidence, gold: Alignment) -> list[int]:
-    """Whether each link is a gold link: 1 yes, 0 no, -1 where no gold link touches it."""
+    """Whether each link is a gold link: 1 yes, 0 no, -1: not judged, since no gold link touches it."""
     pairs = np.append(evidence.pairs, [[-1, -1]], axis=0)[evidence.links]
     right = np.isin((pairs[:, 0] << 32) | pairs[:, 1], gold.keys)
     judged = np.isin(pairs[:, 0], gold.sources) | np.isin(pairs[:, 1], gold.targets)

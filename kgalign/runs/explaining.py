@@ -1,0 +1,143 @@
+"""Finds the entity that a user means and explains its link, from a run in memory or from a run folder in the same way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kgalign.data import AlignmentTask
+from kgalign.errors import DataError, KgalignError
+from kgalign.explain.explanations import Explanation
+from kgalign.iri import local_name, normal_iri
+from kgalign.readers.schema import schema_of
+from kgalign.runs.evidence_table import SIDES, evidence_table, explanations
+from kgalign.runs.run import Run
+from kgalign.runs.tables import LinkRow, UnmatchedRow, link_rows, unmatched_rows
+
+MOST_LISTED = 10  # entities of one name in a message
+
+
+@dataclass(frozen=True)
+class RunContents:
+    """The links, the unmatched entities and the evidence of a run, from memory or from its folder.
+
+    Attributes:
+        place: The folder, at the beginning of messages; empty for a run in memory.
+        links: All links.
+        unmatched: All unmatched entities of both graphs.
+        evidence: The rows of the evidence table for some sources, by IRI.
+        task: The task; may read its graphs again.
+    """
+
+    place: str
+    links: Sequence[LinkRow]
+    unmatched: Sequence[UnmatchedRow]
+    evidence: Callable[[Sequence[str]], Iterable[Mapping[str, Any]]]
+    task: Callable[[], AlignmentTask]
+
+
+@dataclass(frozen=True)
+class _Entity:
+    """An entity of one of the graphs."""
+
+    side: str
+    iri: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.name}  <{self.iri}> of the {self.side}"
+
+
+def contents_of(run: Run) -> RunContents:
+    """The contents of a run in memory."""
+
+    def evidence(sources: Sequence[str]) -> Iterable[Mapping[str, Any]]:
+        ids = {entity: number for number, entity in enumerate(run.task.source.entities)}
+        chosen = np.array([ids[source] for source in sources], np.int64)
+        rows: list[dict[str, Any]] = evidence_table(run.evidence(np.unique(chosen)), run.task, run.decoder).to_pylist()
+        return rows
+
+    links = list(link_rows(run.alignment, run.task))
+    unmatched = list(unmatched_rows(run.alignment, run.task, run.candidates))
+    return RunContents("", links, unmatched, evidence, lambda: run.task)
+
+
+def explain_entity(wanted: str, run: RunContents) -> list[Explanation]:
+    """The explanations of the entity that is wanted, see `Run.explain`."""
+    linked = [_Entity(side, row[column], row[column + 2]) for row in run.links for column, side in enumerate(SIDES)]
+    unmatched = {_Entity(row.side, row.entity, row.name): row for row in run.unmatched}
+    found = _find(run.place, [*linked, *unmatched], wanted)
+    if found is None:
+        raise DataError(run.place + _why_unknown(run, wanted))
+    column = SIDES.index(found.side)
+    links = [row for row in run.links if row[column] == found.iri]
+    sources = [found.iri] if found.side == "source" else [row.source for row in links]
+    explained = list(explanations(run.evidence(sources))) if sources else []
+    if explained:
+        return explained
+    if links:
+        other = f"{links[0][3 - column]}  <{links[0][1 - column]}>"
+        raise DataError(
+            f"{run.place}{found} is linked to {other} with a probability of {links[0].probability}; its evidence is not stored: "
+            "in a very large run only the links with the lowest probability have it"
+        )
+    raise DataError(f"{run.place}{found} has no match: {_why_unmatched(unmatched[found])}")
+
+
+def _find(place: str, entities: Iterable[_Entity], wanted: str) -> _Entity | None:
+    """The entity that is wanted, None where there is none; an ambiguous name is refused."""
+    wanted = wanted.strip().removeprefix("<").removesuffix(">")
+    folded, last = wanted.casefold(), "" if "://" in wanted else local_name(wanted).casefold()
+    ways: tuple[Callable[[_Entity], bool], ...] = (
+        lambda each: normal_iri(each.iri.strip("<>")) == normal_iri(wanted),
+        lambda each: each.name == wanted,
+        lambda each: folded in (each.iri.casefold(), each.name.casefold()) or last == local_name(each.iri).casefold(),
+    )
+    entities = list(dict.fromkeys(entities))
+    for fits in ways:
+        fitting = [each for each in entities if fits(each)]
+        for side in SIDES:
+            of_side = [each for each in fitting if each.side == side]
+            if len(of_side) > 1:
+                more = f" and {len(of_side) - MOST_LISTED:,} more" if len(of_side) > MOST_LISTED else ""
+                listed = ", ".join(f"<{each.iri}>" for each in of_side[:MOST_LISTED])
+                raise DataError(
+                    f"{place}{len(of_side):,} entities of the {side} are called {wanted!r}: {listed}{more}; give the IRI of one"
+                )
+            if of_side:
+                return of_side[0]
+    return None
+
+
+def _why_unmatched(row: UnmatchedRow) -> str:
+    """Why an entity without evidence has no match."""
+    if not row.best:
+        return "it had no candidate" if row.side == "source" else "it was a candidate of no query"
+    return (
+        f"its best query is {row.best_name}  <{row.best}>, with a probability of {row.probability}, and has another match or none"
+    )
+
+
+def _why_unknown(run: RunContents, wanted: str) -> str:
+    """Why a run says nothing about an entity: no graph has it, or it was neither a query nor in the candidate pool."""
+    try:
+        task = run.task()
+    except (KgalignError, OSError) as error:
+        return f"no query and no entity of the candidate pool is called {wanted!r}; the graphs cannot be read again ({error})"
+    graphs = dict(zip(SIDES, (task.source, task.target), strict=True))
+    entities = (_Entity(side, *each) for side, graph in graphs.items() for each in zip(graph.entities, graph.names, strict=True))
+    found = _find(run.place, entities, wanted)
+    if found is None:
+        return f"no entity of either graph is called {wanted!r}; expected an IRI, the last part of one, or a name"
+    graph, column = graphs[found.side], SIDES.index(found.side)
+    number = graph.entities.index(found.iri)
+    seeds = task.seeds.pairs[task.seeds.pairs[:, column] == number]
+    if len(seeds):
+        other = graphs[SIDES[1 - column]].entities[seeds[0, 1 - column]]
+        return f"{found} was not aligned: it is a seed, so its match was given: <{other}>"
+    is_schema = number in schema_of(graph)
+    why = "it is a class or a property; `classes` aligns those too" if is_schema else f"the {task.protocol} protocol leaves it out"
+    return f"{found} was not aligned: {why}"

@@ -1,0 +1,119 @@
+"""The small tables of a run folder: their columns, written and read by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from kgalign.data import Alignment, AlignmentTask, Candidates
+from kgalign.errors import DataError
+from kgalign.features.relations import RelationMatch
+from kgalign.files import open_lines
+from kgalign.writers.parquet import strings, write_columns
+from kgalign.writers.tsv import write_rows
+
+
+class LinkRow(NamedTuple):
+    """The columns of alignment.tsv that are read back; `kgalign.writers.tsv` writes them."""
+
+    source: str
+    target: str
+    source_name: str
+    target_name: str
+    probability: str
+
+
+class UnmatchedRow(NamedTuple):
+    """A line of unmatched.tsv: an entity without a match, and its best candidate; empty where it had none."""
+
+    side: str  # source or target
+    entity: str
+    name: str
+    best: str
+    best_name: str
+    probability: str
+
+
+class RelationRow(NamedTuple):
+    """A line of relations.tsv: two relations that match. `direction` is `inverse` where one is the other reversed."""
+
+    source: str
+    target: str
+    direction: str
+    score: str
+
+
+def link_rows(alignment: Alignment, task: AlignmentTask) -> Iterator[LinkRow]:
+    """The links as alignment.tsv has them."""
+    source, target = task.source, task.target
+    for (left, right), score in zip(alignment.pairs.tolist(), alignment.scores.tolist(), strict=True):
+        yield LinkRow(source.entities[left], target.entities[right], source.names[left], target.names[right], f"{score:.4f}")
+
+
+def unmatched_rows(alignment: Alignment, task: AlignmentTask, candidates: Candidates) -> Iterator[UnmatchedRow]:
+    """The unmatched queries and pool entities, each with its most probable candidate."""
+    rows, slots = candidates.edges()
+    pairs = np.column_stack([candidates.queries[rows], candidates.targets[rows, slots]])
+    probabilities = candidates.probabilities()[rows, slots]
+    sides = (("source", task.source, task.target), ("target", task.target, task.source))
+    for column, ((side, graph, other), unmatched) in enumerate(zip(sides, task.unmatched(alignment), strict=True)):
+        ranked = np.lexsort((-probabilities, pairs[:, column]))
+        entities, first = np.unique(pairs[ranked, column], return_index=True)
+        best = dict(zip(entities.tolist(), ranked[first].tolist(), strict=True))
+        for entity in unmatched.tolist():
+            found = ("", "", "")
+            if (row := best.get(entity)) is not None:
+                candidate = pairs[row, 1 - column]
+                found = (other.entities[candidate], other.names[candidate], f"{probabilities[row]:.4f}")
+            yield UnmatchedRow(side, graph.entities[entity], graph.names[entity], *found)
+
+
+def write_unmatched(alignment: Alignment, task: AlignmentTask, candidates: Candidates, path: Path) -> None:
+    """Writes unmatched.tsv."""
+    write_rows(UnmatchedRow._fields, unmatched_rows(alignment, task, candidates), path)
+
+
+def write_relations(matches: Iterable[RelationMatch], path: Path) -> None:
+    """Writes relations.tsv."""
+    rows = (RelationRow(each.source, each.target, "inverse" if each.inverse else "same", f"{each.score:.4f}") for each in matches)
+    write_rows(RelationRow._fields, rows, path)
+
+
+def write_candidates(candidates: Candidates, task: AlignmentTask, path: Path) -> None:
+    """Writes candidates.parquet: one row for each candidate pair, best first for each source."""
+    rows, slots = candidates.edges()
+    columns = {
+        "source": strings(task.source.entities, candidates.queries[rows]),
+        "target": strings(task.target.entities, candidates.targets[rows, slots]),
+        "score": candidates.scores[rows, slots].astype(np.float32),
+        "probability": candidates.probabilities()[rows, slots].astype(np.float32),
+    }
+    write_columns(columns, path)
+
+
+def read_link_rows(path: Path) -> Iterator[tuple[int, LinkRow]]:
+    """The numbered links of an alignment.tsv."""
+    return ((number, LinkRow(*fields)) for number, fields in _read_columns(path, LinkRow._fields))
+
+
+def read_unmatched_rows(path: Path) -> Iterator[tuple[int, UnmatchedRow]]:
+    """The numbered lines of an unmatched.tsv."""
+    return ((number, UnmatchedRow(*fields)) for number, fields in _read_columns(path, UnmatchedRow._fields))
+
+
+def _read_columns(path: Path, names: tuple[str, ...]) -> Iterator[tuple[int, list[str]]]:
+    """The fields of those columns, line by line; the first line says where each column is."""
+    lines = open_lines(path)
+    header = next((line for _, line in lines), "").split("\t")
+    missing = [name for name in names if name not in header]
+    if missing:
+        raise DataError(f"{path}:1: expected a header with the column {missing[0]}, found {', '.join(header)[:60]!r}; align again")
+    places = [header.index(name) for name in names]
+    for number, line in lines:
+        fields = line.split("\t")
+        if len(fields) <= max(places):
+            raise DataError(f"{path}:{number}: expected {len(header)} fields between tabs, found {len(fields)}: {line[:60]!r}")
+        yield number, [fields[place] for place in places]

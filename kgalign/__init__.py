@@ -6,11 +6,11 @@ from kgalign.datasets import demo
 from kgalign.decoding import DECODERS, make_decoder
 from kgalign.errors import DataError, KgalignError, OptionError
 from kgalign.evaluate import compare, evaluate
-from kgalign.explain.explanations import Explanation, explain
+from kgalign.explain.explanations import Explanation
 from kgalign.models import MODELS, make_model
 from kgalign.readers import read, read_graph
 from kgalign.reasoning import Reasoning, Round, Rules, coordinate
-from kgalign.runs import Run, write_run
+from kgalign.runs import Run
 from kgalign.seams import Capabilities, FittedModel, Model
 from kgalign.version import __version__
 from kgalign.writers import write, write_graph
@@ -21,10 +21,8 @@ __all__ = [
     "demo",
     "align",
     "Run",
-    "write_run",
     "write",
     "write_graph",
-    "explain",
     "Explanation",
     "make_model",
     "coordinate",

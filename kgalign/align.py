@@ -60,11 +60,20 @@ def align(
     reasoning = coordinate(fitted, task, rules, on_round)
     seconds = {"fit": fit_done - began, "coordinate": time.perf_counter() - fit_done}
     gold = gold if gold is not None and len(gold) else None
-    measured = {"protocol": task.protocol, "candidates": reasoning.candidates, "bootstrap": bootstrap, "seed": rules.seed}
+    metrics = None
+    if gold is not None:
+        metrics = evaluate(
+            reasoning.alignment,
+            gold,
+            protocol=task.protocol,
+            candidates=reasoning.candidates,
+            bootstrap=bootstrap,
+            seed=rules.seed,
+        )
     return Run(
         task,
         reasoning,
-        metrics=None if gold is None else evaluate(reasoning.alignment, gold, **measured),
+        metrics,
         options=_used_options(model, chosen if load is None else fitted.options, rules, task, reasoning, load),
         seconds=seconds,
         relations=relation_matches(task, reasoning.alignment),

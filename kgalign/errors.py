@@ -1,4 +1,4 @@
-"""What can go wrong through no fault of the program.
+"""The errors that a user can put right.
 
 KgalignError            catch this one to catch them all
 ├── DataError           a file or table is not as it should be; the message begins with path:line: where there is a line

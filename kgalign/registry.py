@@ -1,4 +1,4 @@
-"""Names for everything that can be chosen: what kgalign brings, and what installed packages add by entry points."""
+"""Names for everything that can be chosen: the built-in parts of kgalign, and those that installed packages add by entry points."""
 
 from __future__ import annotations
 

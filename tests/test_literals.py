@@ -9,13 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from kgalign import Alignment, align, read, write_run
-from kgalign.features.contradictions import contradicting_relations, contradicting_values
+from kgalign import Alignment, align, read
 from kgalign.data import Attributes
-from kgalign.explain.explanations import read_explanations
+from kgalign.features.contradictions import contradicting_relations, contradicting_values
 from kgalign.features.literals import DIFFERS, IS_NEAR, IS_SAME, compare_literals, match_properties, read_literals, value_features
-from kgalign.models.fast.model import graph_evidence
-from kgalign.features.relations import match_relations
+from kgalign.features.relations import Edges, match_relations
+from kgalign.models.fast import Fast, View
+from kgalign.runs import read_explanations
 
 PREFIXES = """@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
 @prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
@@ -195,6 +195,10 @@ def test_any_text_can_be_read(value):
     assert exact or not near
 
 
+def literals(task):
+    return read_literals(task.source, task.target)
+
+
 def with_values(side, properties, facts):
     """The graph with literals: (name of the entity, property, value)."""
     rows = [(side.names.index(name), properties.index(kind)) for name, kind, _ in facts]
@@ -203,7 +207,7 @@ def with_values(side, properties, facts):
 
 def test_empty_values_and_own_names_are_no_literals():
     side = with_values(graph(["a", "b"]), ["p"], [("a", "p", ""), ("b", "p", "b"), ("a", "p", "x")])
-    assert read_literals(side, side)[0].facts.tolist() == [2]
+    assert read_literals(side, side).source.facts.tolist() == [2]
 
 
 def test_properties_match_by_the_values_of_known_pairs():
@@ -212,25 +216,27 @@ def test_properties_match_by_the_values_of_known_pairs():
     theirs = [(name, {"born": "birth", "died": "death"}[kind], value) for name, kind, value in ours]
     task = task_of(with_values(graph(names), ["born", "died"], ours), with_values(graph(names), ["death", "birth"], theirs))
     known = Alignment(np.repeat(np.arange(8), 2).reshape(-1, 2))
-    matches = match_properties(task, known).toarray()
+    matches = match_properties(literals(task), known).toarray()
     assert min(matches[0, 1], matches[1, 0]) > 0.7
     assert max(matches[0, 0], matches[1, 1]) < 0.2
-    assert match_properties(task, Alignment.empty()).nnz == 0
+    assert match_properties(literals(task), Alignment.empty()).nnz == 0
 
 
 def test_properties_of_one_name_match_before_anything_is_known():
     side = with_values(graph(["a"]), ["http://x/birthDate", "http://x/height"], [("a", "http://x/height", "1.80")])
     other = with_values(graph(["a"]), ["http://y/birth_date"], [("a", "http://y/birth_date", "1950")])
-    assert match_properties(task_of(side, other), Alignment.empty()).toarray().ravel().tolist() == [0.5, 0.0]
+    assert match_properties(read_literals(side, other), Alignment.empty()).toarray().ravel().tolist() == [0.5, 0.0]
 
 
-def test_a_frequent_value_alone_makes_nobody_the_same():
+def test_a_frequent_value_alone_does_not_make_entities_similar():
     names = [f"e{number}" for number in range(40)]
     facts = [(name, "sex", "female" if number % 2 else "male") for number, name in enumerate(names)]
     side = with_values(graph(names), ["sex"], facts)
     known = Alignment(np.repeat(np.arange(40), 2).reshape(-1, 2))
-    ours, theirs = graph_evidence(task_of(side, side), known)["values"]
-    assert (ours @ theirs.T).max() < 0.2
+    task = task_of(side, side)
+    view = View.of(task, known, Fast().fit(task).prepared)
+    values = next(kind for kind in Fast().kinds if kind.name == "values").compute(view)
+    assert (values.source @ values.target.T).max() < 0.2
 
 
 def test_what_is_missing_contradicts_nothing_and_what_differs_does():
@@ -239,8 +245,8 @@ def test_what_is_missing_contradicts_nothing_and_what_differs_does():
     theirs = with_values(graph(names), ["year"], [(name, "year", str(1950 + number)) for number, name in enumerate(names[:9])])
     task = task_of(ours, theirs)
     known = Alignment(np.repeat(np.arange(8), 2).reshape(-1, 2))
-    found = contradicting_values(task, known, match_properties(task, known))
-    same, missing, different = found.amounts(np.array([8, 9, 8]), np.array([8, 9, 7]))
+    found = contradicting_values(literals(task), known, match_properties(literals(task), known))
+    same, missing, different = -found.compare(np.array([8, 9, 8]), np.array([8, 9, 7]))
     assert (same, missing) == (0, 0)
     assert different > 0.7
 
@@ -251,10 +257,10 @@ def test_what_is_said_twice_is_one_value():
     again = [(name, "year", f"{value}.0") for name, _, value in facts]
     known = Alignment(np.repeat(np.arange(8), 2).reshape(-1, 2))
     once, twice = (task_of(*[with_values(graph(names), ["year"], said)] * 2) for said in (facts, facts + again + facts))
-    matches = [match_properties(task, known) for task in (once, twice)]
+    matches = [match_properties(literals(task), known) for task in (once, twice)]
     assert matches[0].toarray() == matches[1].toarray()
     amounts = [
-        contradicting_values(task, known, each).amounts(np.array([8]), np.array([9]))
+        -contradicting_values(literals(task), known, each).compare(np.array([8]), np.array([9]))
         for task, each in zip((once, twice), matches, strict=True)
     ]
     assert amounts[0] == amounts[1] > 0.7
@@ -268,8 +274,8 @@ def test_a_property_on_which_known_pairs_differ_contradicts_nothing():
     ]
     known = Alignment(np.repeat(np.arange(8), 2).reshape(-1, 2))
     task = task_of(*sides)
-    found = contradicting_values(task, known, match_properties(task, known))
-    assert found.amounts(np.array([8, 9]), np.array([8, 8])).tolist() == [0, 0]
+    found = contradicting_values(literals(task), known, match_properties(literals(task), known))
+    assert found.compare(np.array([8, 9]), np.array([8, 8])).tolist() == [0, 0]
 
 
 def directed(count, wrong=()):
@@ -280,26 +286,27 @@ def directed(count, wrong=()):
 
 def contradictions(task, seen, known):
     shared = sparse.csr_array((seen.scores.astype(np.float32), (seen.sources, seen.targets)), shape=(20, 20))
-    return contradicting_relations(task, known, shared, match_relations(task, known))
+    edges = Edges.of_task(task)
+    return contradicting_relations(edges, known, shared, match_relations(edges, known))
 
 
 @pytest.mark.parametrize(("probability", "least", "most"), [(1.0, 0.6, 1.0), (0.95, 0.2, 0.4), (0.5, 0.0, 0.0)])
-def test_another_director_contradicts_for_as_much_as_he_is_known(probability, least, most):
+def test_another_director_is_negative_evidence_as_far_as_he_is_known(probability, least, most):
     task = task_of(directed(10), directed(10, wrong=[9]))
     known = Alignment(np.repeat(np.r_[0:9, 10:20], 2).reshape(-1, 2))  # all but the last film
-    asked = np.isin(known.sources, [10, 19])  # the two directors that it may have
-    seen = replace(known, scores=np.where(asked, probability, 1.0))
-    differs, agrees = contradictions(task, seen, known).amounts(np.array([9, 8]), np.array([9, 8]))
+    directors = np.isin(known.sources, [10, 19])  # the two that it may have
+    seen = replace(known, scores=np.where(directors, probability, 1.0))
+    differs, agrees = -contradictions(task, seen, known).compare(np.array([9, 8]), np.array([9, 8]))
     assert agrees == 0
     assert least <= differs <= most
 
 
 @pytest.mark.parametrize("thought_to_be", [9, 0])
-def test_a_pair_is_no_evidence_for_or_against_itself(thought_to_be):
+def test_a_link_is_no_evidence_for_or_against_itself(thought_to_be):
     task = task_of(directed(10), directed(10))
     known = Alignment(np.repeat(np.r_[1:9, 10:20], 2).reshape(-1, 2))
     found = contradictions(task, known + Alignment(np.array([[9, thought_to_be]]), np.array([0.9])), known)
-    same, another = found.amounts(np.array([9, 9]), np.array([9, 0]))
+    same, another = -found.compare(np.array([9, 9]), np.array([9, 0]))
     assert same == 0
     assert another > 0.5
 
@@ -309,7 +316,7 @@ def test_a_graph_without_relations_contradicts_nothing(source_is_bare):
     full = directed(10)
     sides = [graph(full.names), full] if source_is_bare else [full, graph(full.names)]
     known = Alignment(np.repeat(np.arange(8), 2).reshape(-1, 2))
-    assert contradictions(task_of(*sides), known, known).amounts(np.array([8, 9]), np.array([8, 8])).tolist() == [0, 0]
+    assert contradictions(task_of(*sides), known, known).compare(np.array([8, 9]), np.array([8, 8])).tolist() == [0, 0]
 
 
 def test_graphs_whose_literals_have_nothing_in_common_align_all_the_same():
@@ -321,7 +328,7 @@ def test_graphs_whose_literals_have_nothing_in_common_align_all_the_same():
 
 
 @pytest.mark.parametrize(
-    ("ours", "theirs", "told", "agreement"),
+    ("ours", "theirs", "nearest", "agreement"),
     [
         (["x9"], [f"x{number}" for number in range(10)], ("x9", "x9"), IS_SAME),
         ([f"y{number}" for number in range(9)] + ["x0"], ["x0", "z"], ("x0", "x0"), IS_SAME),
@@ -330,16 +337,16 @@ def test_graphs_whose_literals_have_nothing_in_common_align_all_the_same():
         (["x", "y"], ["z", "w"], ("x", "z"), DIFFERS),
     ],
 )
-def test_of_many_values_those_that_come_nearest_are_told(ours, theirs, told, agreement):
+def test_the_nearest_of_many_values_are_compared(ours, theirs, nearest, agreement):
     sides = [with_values(graph(["a"]), ["p"], [("a", "p", value) for value in values]) for values in (ours, theirs)]
-    owners, facts, found = compare_literals(task_of(*sides), Alignment.empty(), np.array([[0, 0]]))
+    owners, facts, found = compare_literals(read_literals(*sides), Alignment.empty(), np.array([[0, 0]]))
     assert (owners.tolist(), found.tolist()) == ([0], [agreement])
-    assert (ours[facts[0, 0]], theirs[facts[0, 1]]) == told
+    assert (ours[facts[0, 0]], theirs[facts[0, 1]]) == nearest
 
 
-def test_explanations_and_the_report_tell_what_agrees_and_what_differs(tmp_path):
+def test_explanations_and_the_report_show_what_agrees_and_what_differs(tmp_path):
     task, _ = read(*write_films(tmp_path))
-    folder = write_run(align(task), tmp_path / "run")
+    folder = align(task).write(tmp_path / "run")
     jaws, psycho = (str(read_explanations(folder, name)[0]) for name in ("Jaws", "Psycho"))
     assert "released / year: 1975-06-20 | 1975, about the same" in jaws
     assert "imdb / P345: tt0073195 | tt0073195, the same" in jaws

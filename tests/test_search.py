@@ -29,7 +29,7 @@ def test_blocks_do_not_change_the_answer():
     np.testing.assert_array_equal(small[0], large[0])
 
 
-def test_both_directions_add_targets_that_want_the_row():
+def test_both_directions_add_targets_that_have_the_row_among_their_best():
     source = np.array([[1.0, 0.0], [0.9, 0.1]])
     target = np.array([[1.0, 0.0], [0.0, 1.0]])
     one_way = find_candidates(source, target, np.arange(2), np.arange(2), 1)
@@ -46,7 +46,7 @@ def test_candidates_come_from_the_pool_only():
     assert candidates.targets[1, 0] == 3
 
 
-def test_nobody_asked_or_on_offer_is_no_trouble():
+def test_no_queries_or_an_empty_pool_give_no_candidates():
     nothing = np.empty(0, np.int64)
     assert len(find_candidates(np.eye(3), np.eye(3), nothing, np.arange(3), 2)) == 0
     assert (find_candidates(np.eye(3), np.eye(3), np.arange(3), nothing, 2).targets == -1).all()
@@ -57,6 +57,43 @@ def test_ties_are_not_broken_by_id_order():
     candidates = find_candidates(vectors, vectors, np.arange(300), np.arange(300), 1)
     assert (candidates.targets[:, 0] == candidates.queries).mean() < 0.1
     assert candidates.targets[0, 0] != 0
+
+
+@pytest.mark.parametrize("metric", ["inner", "cosine", "manhattan"])
+def test_torch_and_numpy_find_the_same(metric):
+    torch = pytest.importorskip("torch")
+    random = np.random.default_rng(0)
+    source, target = random.random((40, 6), np.float32), random.random((30, 6), np.float32)
+    queries, pool = np.arange(0, 40, 2), np.arange(5, 30)
+    found = [
+        find_candidates(*vectors, queries, pool, 4, metric=metric, both_directions=True)
+        for vectors in ((source, target), (torch.tensor(source), torch.tensor(target)))
+    ]
+    np.testing.assert_array_equal(found[0].targets, found[1].targets)
+    np.testing.assert_allclose(found[0].scores, found[1].scores, atol=1e-5)
+
+
+def test_an_engine_gets_every_block_of_a_search_and_does_not_change_it():
+    blocks = []
+
+    class Watching:
+        def map(self, function, parts, shared):
+            blocks.extend(parts)
+            return [function(part, *shared) for part in parts]
+
+    random = np.random.default_rng(0)
+    for kind in (sparse.csr_array, np.asarray):
+        blocks.clear()
+        source, target = kind(random.random((50, 4))), kind(random.random((60, 4)))
+        watched, plain = (top_k(source, target, 3, engine=engine) for engine in (Watching(), None))
+        assert sorted(row for block in blocks for row in range(block.start, block.stop)) == list(range(50))
+        np.testing.assert_array_equal(watched[0], plain[0])
+
+
+def test_sparse_vectors_take_the_inner_product_only():
+    vectors = sparse.csr_array(np.eye(2))
+    with pytest.raises(OptionError, match="metric=cosine"):
+        top_k(vectors, vectors, 1, metric="cosine")
 
 
 def test_k_below_one_is_refused():

@@ -8,10 +8,10 @@ from typing import Annotated, Any
 
 import typer
 
-from kgalign.version import __version__
 from kgalign.cli import align, bench, demo, look, merge
 from kgalign.cli.printing import INTERRUPTED, check_interrupted, fail, show_log
 from kgalign.errors import KgalignError
+from kgalign.version import __version__
 
 COMMANDS: dict[str, Callable[..., None]] = {
     "demo": demo.demo,
@@ -24,11 +24,11 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "download": bench.download,
     "bench": bench.bench,
 }
-UsageProblem: type[Any] = typer.BadParameter.__mro__[2]  # what every complaint about the command line is; typer does not name it
+UsageProblem: type[Any] = typer.BadParameter.__mro__[2]  # the class of every usage error; typer does not name it
 
 app = typer.Typer(
     help="Find which entities of two knowledge graphs are the same thing.",
-    add_completion=False,
+    add_completion=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
@@ -45,7 +45,7 @@ def start(context: typer.Context, version: Annotated[bool, typer.Option("--versi
 
 
 def main() -> None:
-    """Runs the command line; a user's mistake is one line on stderr and exit 2."""
+    """Runs the command line. A user's mistake is one line on stderr and exit 2."""
     show_log()
     try:
         status = app(standalone_mode=False)

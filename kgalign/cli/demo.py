@@ -1,8 +1,9 @@
-"""The command that shows what all this is about: demo."""
+"""The demo command: two bundled graphs, aligned in five ways."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,8 +16,9 @@ from kgalign.cli.options import AsJson, Output
 from kgalign.cli.printing import console, print_json, size, working
 from kgalign.datasets import PAIRS
 from kgalign.datasets import demo as read_demo
-from kgalign.writers import write_run
-from kgalign.runs.folder import check_free
+from kgalign.models import BASELINE, DEFAULT
+from kgalign.reasoning import Rules
+from kgalign.runs import check_free
 
 
 def demo(
@@ -29,23 +31,24 @@ def demo(
     task, gold = read_demo(pair)
     console.print(f"World facts of Unicode CLDR, {pair.replace('_', '-')}: {size(task.source)} and {size(task.target)},")
     console.print(f"{len(task.seeds)} seeds, {len(gold)} test links, {task.protocol} protocol.")
-    variants = (
-        ("names alone", "names", "greedy", False),
-        ("greedy", "fast", "greedy", False),
-        ("easy-to-hard", "fast", "greedy", True),
-        ("joint", "fast", "joint", False),
-        ("both", "fast", "joint", True),
-    )
+    plain = Rules(max_rounds=0)
+    variants = {
+        "names alone": (BASELINE, replace(plain, decoder="greedy")),
+        "greedy": (DEFAULT, replace(plain, decoder="greedy")),
+        "easy-to-hard": (DEFAULT, Rules(decoder="greedy")),
+        "joint": (DEFAULT, plain),
+        "both": (DEFAULT, Rules()),
+    }
     runs = {}
-    for label, model, decoder, easy_to_hard in variants:
+    for label, (model, rules) in variants.items():
         with working(label):
-            runs[label] = align(task, gold, model=model, decoder=decoder, easy_to_hard=easy_to_hard)
+            runs[label] = align(task, gold, model=model, rules=rules)
     figures = {label: run.metrics or {} for label, run in runs.items()}
     _show_table(figures, task.protocol, console if as_json else Console(highlight=False, markup=False))
-    folder = write_run(runs["both"], output)
+    folder = runs["both"].write(output)
     if as_json:
         print_json({label: run.report() for label, run in runs.items()})
-    console.print(f"The links of the last row are in {folder}/alignment.tsv; see how they came about in {folder}/report.html")
+    console.print(f"The links of the last row are in {folder}/alignment.tsv; {folder}/report.html shows the evidence for each")
 
 
 def _show_table(rows: Mapping[str, Mapping[str, Any]], protocol: str, out: Console) -> None:

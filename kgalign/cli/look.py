@@ -1,8 +1,7 @@
-"""The commands that look at what is there and write nothing: info, evaluate, explain."""
+"""The commands that only read and print: info, evaluate, explain."""
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,27 +11,26 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from kgalign.cli.options import PLACES, AsJson, Labels, Languages, Protocols, Strict, parse_languages
+from kgalign.cli.options import AsJson, Labels, Languages, Protocols, Strict, parse_languages, places
 from kgalign.cli.printing import console, plain_text, print_json, show_figures, show_not_judged, working
 from kgalign.data import KnowledgeGraph
-from kgalign.errors import DataError
 from kgalign.evaluate import evaluate as measure
-from kgalign.explain.explanations import read_explanations
-from kgalign.readers import is_dataset, read, read_graph
-from kgalign.readers.schema import schema_of
-from kgalign.readers.candidates import read_alignments
 from kgalign.features.text import fold
+from kgalign.readers import is_dataset, read, read_graph
+from kgalign.readers.candidates import read_alignments
+from kgalign.readers.schema import schema_of
+from kgalign.runs import links_file, read_explanations, read_report
 
 
 def info(
-    source: Annotated[str, typer.Argument(help=f"a dataset folder, or a graph: {PLACES}")],
+    source: Annotated[str, typer.Argument(help=f"a dataset folder, or a graph: {places()}")],
     target: Annotated[str | None, typer.Argument(help="the other graph")] = None,
     labels: Labels = None,
     languages: Languages = None,
     strict: Strict = False,
     as_json: AsJson = False,
 ) -> None:
-    """Say what the reader sees: sizes, names and where they come from, links, and what is missing."""
+    """Show what the reader sees: sizes, names and where they come from, links, and what is missing."""
     given = parse_languages(languages)
     links = {"seeds": 0, "test links": 0}
     with working("reading"):
@@ -58,23 +56,19 @@ def evaluate(
     alignment: Annotated[Path, typer.Argument(help="a run's folder, or a table of source and target")],
     gold: Annotated[Path, typer.Option(help="a table of source and target")],
     protocol: Annotated[
-        Protocols | None, typer.Option(help="under which the links were found; a run's folder says it itself")
+        Protocols | None, typer.Option(help="under which the links were found; the folder of a run says it itself")
     ] = None,
-    complete: Annotated[bool, typer.Option("--complete", help="the gold links are all there are: any other link is wrong")] = False,
+    complete: Annotated[bool, typer.Option("--complete", help="there are no other right links: any other link is wrong")] = False,
     bootstrap: Annotated[int, typer.Option(min=0, help="draws for confidence intervals, 0: none")] = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Measure links against gold links; those that were seeds of the run are not counted."""
-    report = alignment / "run.json"
-    try:
-        told: dict[str, Any] = json.loads(report.read_text("utf-8")) if report.is_file() else {"protocol": "open"}
-    except ValueError:
-        raise DataError(f"{report}: expected JSON, as kgalign align writes it; was it cut off? Then align again") from None
-    seeds = told.get("options", {}).get("read", {}).get("seeds")
-    links, gold_links = read_alignments(alignment, gold, Path(seeds) if seeds and Path(seeds).is_file() else None)
-    named: Any = protocol.value if protocol else told["protocol"]
+    """Measure links against gold links; gold links that were seeds of the run are not counted."""
+    report: dict[str, Any] = read_report(alignment) if alignment.is_dir() else {"protocol": "open"}
+    seeds = report.get("options", {}).get("read", {}).get("seeds")
+    links, gold_links = read_alignments(links_file(alignment), gold, Path(seeds) if seeds and Path(seeds).is_file() else None)
+    named: Any = protocol.value if protocol else report["protocol"]
     if not np.isin(links.sources, gold_links.sources).any():
-        console.print("no link begins at an entity of the gold links: are they of the same graphs, and the right way round?")
+        console.print("no link has a source of the gold links: are they of the same graphs, and is the source first in both?")
     figures = measure(links, gold_links, protocol=named, complete=complete, bootstrap=bootstrap)
     show_not_judged(figures)
     if as_json:
@@ -90,7 +84,7 @@ def explain(
     ],
     as_json: AsJson = False,
 ) -> None:
-    """Say why an entity got its partner: names, linked neighbours, and what the runner-up lacks."""
+    """Explain the match of an entity: its evidence, linked neighbours, and what the runner-up lacks."""
     found = read_explanations(run, entity)
     if as_json:
         print_json([asdict(explanation) for explanation in found])
@@ -99,7 +93,7 @@ def explain(
 
 
 def _describe(graph: KnowledgeGraph) -> dict[str, Any]:
-    """What a person wants to know of a graph before aligning it."""
+    """The facts of a graph that matter before it is aligned."""
     linked = set(graph.triples[:, [0, 2]].ravel().tolist())
     names = [fold(name) for name in graph.names]
     return {

@@ -1,4 +1,4 @@
-"""The command that joins the graphs of a run: merge."""
+"""The merge command: the two graphs of a run as one."""
 
 from __future__ import annotations
 
@@ -9,23 +9,25 @@ import typer
 
 from kgalign.cli.printing import console, size, working
 from kgalign.errors import OptionError
-from kgalign.merge import ENDINGS, find_conflicts, merged, read_links, single_links, write_conflicts, write_merged
-from kgalign.readers import read_again
 from kgalign.features.relations import relation_matches
+from kgalign.merge import ENDINGS, find_conflicts, merged, single_links, write_conflicts, write_merged
+from kgalign.runs import read_links, read_task
 
 
 def merge(
     run: Annotated[Path, typer.Argument(help="the folder of a run of kgalign align")],
-    output: Annotated[Path, typer.Option("-o", "--output", help="the merged graph: .nt, or .nq, which tells who says what")],
-    least: Annotated[float, typer.Option(min=0, max=1, help="links below this probability do not count")] = 0.5,
+    output: Annotated[
+        Path, typer.Option("-o", "--output", help="the merged graph: .nt, or .nq, which keeps apart which graph states what")
+    ],
+    least: Annotated[float, typer.Option(min=0, max=1, help="leave out links below this probability")] = 0.5,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="count, and show conflicts; write nothing")] = False,
 ) -> None:
-    """Join the two graphs of a run along its links, and list what they say differently."""
+    """Merge the two graphs of a run along its links, and list where they contradict each other."""
     if output.suffix not in ENDINGS:
         raise OptionError(f"{output}: expected a file ending in {' or '.join(ENDINGS)}")
     with working("reading"):
-        task, _ = read_again(run)
-    links, conflicts = single_links(read_links(run / "alignment.tsv", task), task, least)
+        task, _ = read_task(run)
+    links, conflicts = single_links(read_links(run, task), task, least)
     conflicts += find_conflicts(task, links, relation_matches(task, links))
     found = f"{len(conflicts):,} conflict{'' if len(conflicts) == 1 else 's'}"
     console.print(f"{len(links):,} links join {size(task.source)} and {size(task.target)}; {found}")

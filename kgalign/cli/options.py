@@ -10,7 +10,13 @@ from typing import Annotated, Any
 
 import typer
 
+from kgalign.decoding import DECODERS
 from kgalign.errors import OptionError
+from kgalign.readers import READERS
+from kgalign.readers.places import expected
+from kgalign.reasoning import Rules
+
+RULES = Rules()  # the defaults
 
 
 class Protocols(StrEnum):
@@ -31,10 +37,23 @@ Languages = Annotated[
     str | None,
     typer.Option("--lang", help="language of the names in RDF, for instance zh,en: first the source's, then the target's"),
 ]
-Classes = Annotated[bool, typer.Option("--classes", help="align classes and properties too, not only what is of their kind")]
-Strict = Annotated[bool, typer.Option("--strict", help="refuse broken RDF instead of leaving out what is broken")]
-PLACES = "a table (tsv, csv, parquet), RDF (a file, a folder, a pattern in quotes), or sparql+http://host/path"
+Classes = Annotated[bool, typer.Option("--classes", help="align classes and properties too, not only individuals")]
+Strict = Annotated[bool, typer.Option("--strict", help="refuse broken RDF instead of leaving broken statements out")]
+DecoderName = Annotated[
+    str,
+    typer.Option(
+        "--decoder",
+        help=f"one of {', '.join(DECODERS)}; or, as EntMatcher says, "
+        + ", ".join(f"{alias} ({name})" for alias, name in DECODERS.aliases.items()),
+    ),
+]
+Seed = Annotated[int, typer.Option(min=0, help="the same seed gives the same result")]
 KINDS: dict[type, str] = {bool: "true or false", int: "a whole number", float: "a number", str: "text"}
+
+
+def places() -> str:
+    """Where a graph can be read from, for help texts."""
+    return f"{expected(READERS)} (readers: {', '.join(READERS)})"
 
 
 def parse_settings(settings: list[str] | None, known: Mapping[str, Any]) -> dict[str, Any]:

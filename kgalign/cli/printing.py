@@ -1,11 +1,12 @@
-"""What all commands print with: progress and complaints to stderr, figures and JSON to stdout."""
+"""How all commands print: progress and errors to stderr, figures and JSON to stdout."""
 
 from __future__ import annotations
 
 import json
 import logging
+import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -15,12 +16,34 @@ from rich.table import Table
 from kgalign.data import KnowledgeGraph
 
 INTERRUPTED = 130
+FLAGS = {  # by the names that options have in Python, which the library writes in backticks
+    "labels": "--label",
+    "languages": "--lang",
+    "options": "--set",
+    **{
+        name: f"--{name.replace('_', '-')}"
+        for name in (
+            "strict",
+            "seeds",
+            "gold",
+            "protocol",
+            "names_source",
+            "names_target",
+            "classes",
+            "encoder",
+            "load",
+            "save",
+            "data",
+        )
+    },
+}
+OPTION = re.compile(f"`({'|'.join(FLAGS)})`")
 console = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
 
 
 @contextmanager
 def working(what: str) -> Iterator[None]:
-    """A moving sign that something goes on, on a terminal only."""
+    """A spinner while the block runs, on a terminal only."""
     if not console.is_terminal:
         yield
         return
@@ -29,7 +52,7 @@ def working(what: str) -> Iterator[None]:
 
 
 def show_log() -> None:
-    """What a model tells while it trains goes to stderr, line by line."""
+    """Sends the log of the library, such as the epochs of a training, to stderr line by line."""
     handler = logging.Handler()
     handler.emit = lambda record: console.print(record.getMessage())  # type: ignore[method-assign]
     logging.getLogger("kgalign").addHandler(handler)
@@ -37,12 +60,22 @@ def show_log() -> None:
 
 
 def fail(message: str, status: int = 2) -> int:
-    print(f"kgalign: {' '.join(message.split())}", file=sys.stderr)
+    print(f"kgalign: {' '.join(with_flags(message).split())}", file=sys.stderr)
     return status
 
 
+def with_flags(message: str) -> str:
+    """The message of the library with the flags of the command line in place of Python's option names."""
+    return OPTION.sub(lambda found: FLAGS[found[1]], message)
+
+
+def show_hints(hints: Iterable[str]) -> None:
+    for hint in hints:
+        console.print(with_flags(hint))
+
+
 def check_interrupted(error: BaseException) -> None:
-    """Lets all pass on but interruptions, and what compiled code makes of them."""
+    """Raises the error again unless it is an interruption, or what compiled code makes of one."""
     if isinstance(error, SystemError) and "exception set" not in str(error):
         raise error
 
@@ -52,11 +85,11 @@ def print_json(value: Any) -> None:
 
 
 def show_not_judged(figures: Mapping[str, Any]) -> None:
-    """Says how many links nobody can judge; those are not in the figures."""
+    """Says how many links no gold link can judge; they are not in the figures."""
     if figures["not_judged"]:
         console.print(
-            f"{figures['not_judged']:,} of {figures['matched']:,} links touch no gold link: whether they are right is not known "
-            "(kgalign evaluate --complete: the gold links are all there are)"
+            f"{figures['not_judged']:,} of {figures['matched']:,} links touch no gold link, so they are not judged "
+            "(kgalign evaluate --complete counts them as wrong)"
         )
 
 

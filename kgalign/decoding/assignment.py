@@ -4,8 +4,8 @@ Rows and columns may differ in number, costs are real numbers, a row may have no
 Volgenant, made sparse and local:
 
 1. Auction without a step size ("augmenting row reduction"): a free row takes its cheapest column and raises that column's price by
-   its margin over the second cheapest. Rows that nobody contests are settled by one look, most others by a few.
-2. What is left is settled one row at a time by the cheapest augmenting path (Dijkstra over reduced costs). A search ends at the first
+   its margin over the second cheapest. An uncontested row is settled by one bid, most others by a few.
+2. The other rows are settled one at a time by the cheapest augmenting path (Dijkstra over reduced costs). A search ends at the first
    free column or at a row for which staying unmatched is cheapest, and leaves everything that it did not reach untouched.
 
 The prices prove the optimum: see `Assignment.duality_gap`.
@@ -25,12 +25,12 @@ BIDS_PER_ROW = 30  # after this many bids a row on average, prices rise by too l
 
 @dataclass(frozen=True)
 class Assignment:
-    """What each row got, what that costs, and the prices that prove that nothing is cheaper."""
+    """The column of each row, the total cost, and the prices that prove the optimum."""
 
     columns: Ints  # (n,) column of each row, -1: unmatched
     total: float
-    row_values: Floats  # (n,) what the row pays with all prices counted
-    column_prices: Floats  # (m,) at least 0; 0 for a column that nobody took
+    row_values: Floats  # (n,) the cost of the row with all prices counted
+    column_prices: Floats  # (m,) at least 0; 0 for a column without a row
 
     @property
     def duality_gap(self) -> float:
@@ -41,9 +41,12 @@ class Assignment:
 def assign(starts: Ints, columns: Ints, costs: Floats, column_count: int, unmatched: Floats) -> Assignment:
     """The cheapest way to give each row one of its columns, no column twice, or to leave it unmatched.
 
-    starts          (n + 1,) the edges of row i are starts[i]:starts[i + 1]
-    columns, costs  (e,) column and finite cost of each edge
-    unmatched       (n,) the finite price of leaving a row without a column
+    Args:
+        starts: (n + 1,) the edges of row i are starts[i]:starts[i + 1].
+        columns: (e,) the column of each edge.
+        costs: (e,) the finite cost of each edge.
+        column_count: The number of columns.
+        unmatched: (n,) the finite price of leaving a row without a column.
     """
     row_of = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
     worthwhile = costs < unmatched[row_of]  # an edge dearer than staying unmatched is in no optimum

@@ -8,7 +8,7 @@ import numpy as np
 
 @numba.njit(cache=True)
 def propose(columns, scores, count):  # type: ignore[no-untyped-def]
-    """The slot that each row ends up with, -1: none. A target turns to whoever scores higher."""
+    """The slot that each row ends up with, -1: none. A target prefers the row that scores higher."""
     chosen = np.full(len(columns), -1, np.int64)
     owner = np.full(count, -1, np.int64)
     for first in range(len(columns)):

@@ -1,1 +1,1 @@
-"""What two entities are compared by: names, relations and literals as vectors and contradictions."""
+"""The features that entities are compared by: names, relations, literals, and contradictions between them."""

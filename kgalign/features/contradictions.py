@@ -11,9 +11,9 @@ import numpy as np
 from scipy import sparse
 
 from kgalign.data import Alignment, Floats, Ints
-from kgalign.features.shared import shared_features
 from kgalign.features.literals import LiteralPair, Literals
 from kgalign.features.relations import Edges, best_matches
+from kgalign.features.shared import shared_features
 
 MIN_SINGLE = 0.7  # entities for each value: an entity with many values rarely has all of them in both graphs
 MIN_CONFIDENT = 0.9  # that two values differ: below this they are no evidence
@@ -97,21 +97,26 @@ def _literal_values(side: Literals, points: Ints, count: int) -> _Values:
 
 def _contradictions(
     sides: tuple[_Values, _Values],
-    telling: tuple[sparse.csr_array, sparse.csr_array],
+    value_features: tuple[sparse.csr_array, sparse.csr_array],
     known: Alignment,
     sizes: Sequence[int],
     count: int,
 ) -> Contradictions:
-    """The points at which both sides have hardly more than one value, and what those are.
+    """The points at which entities of both graphs have hardly more than one value, and those values.
 
-    telling     (r, f) features of the values' rows
+    Args:
+        sides: The values of both graphs.
+        value_features: (r, f) the features of the values' rows.
+        known: Plausible links, one-to-one.
+        sizes: The numbers of entities.
+        count: The number of points.
     """
     single = np.multiply(*(_singleness(values, count) for values in sides))
     single = np.append(single, 0)  # the last one is that of no point, -1
     ours, theirs = (values.where(single[values.points] >= MIN_SINGLE) for values in sides)
-    width = telling[0].shape[1]
+    width = value_features[0].shape[1]
     keyed = []
-    for values, features in zip((ours, theirs), telling, strict=True):
+    for values, features in zip((ours, theirs), value_features, strict=True):
         of_values = features[values.rows]
         rows = np.repeat(np.arange(len(values.rows)), np.diff(of_values.indptr))
         keyed.append((values.entities[rows], values.points[rows] * width + of_values.indices, of_values.data))

@@ -1,4 +1,4 @@
-"""Dates, numbers, identifiers and other literals in a form in which two graphs can be compared, and which properties hold the same."""
+"""Literals as features that two graphs can share (dates, numbers, identifiers, text), and which of their properties match."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ import numpy as np
 from scipy import sparse
 
 from kgalign.data import Alignment, Floats, Ints, KnowledgeGraph
-from kgalign.features.shared import Keyed, combinations, shared_features
-from kgalign.iri import local_name
 from kgalign.features.relations import best_matches
+from kgalign.features.shared import Keyed, combinations, shared_features
 from kgalign.features.text import fold
+from kgalign.iri import local_name
 
 DATE = re.compile(r"([+-]?\d{4,6})-(\d\d)(?:-(\d\d))?(?:T[\d:.]+| \d\d:[\d:.]+)?(?:Z|[+-]\d\d:\d\d)?")
 YEAR = re.compile(r"([+-]?\d{4,6})(?:Z|[+-]\d\d:\d\d)")  # without a time zone it is a number like others
 NUMBER = re.compile(r"[+-]?(?:\d{1,3}(?:,\d{3})+(?:\.\d*)?|\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?")
 OTHER_DIGIT = re.compile(r"[^\D0-9]")  # of another script
 DECIMAL = re.compile(r"(?<=\d)[.,](?=\d)")
-BEGINNINGS = tuple("+-.0123456789")  # of what may be a date or a number
+BEGINNINGS = tuple("+-.0123456789")  # of dates and numbers
 ADDRESS = re.compile(r"https?://(?:www\.)?", re.IGNORECASE)
 EXACT_DIGITS = 15  # of an integer that a float holds exactly; longer ones are identifiers
 YEARS = (1000, 2100)  # integers that are compared as years, for which near is not near enough
 FEW = 100  # integers below count something: 12 is not nearly 13
 GRID = 0.01  # relative width of the grids on which near numbers meet
-LONGEST = 200  # characters of a text that are looked at
-NEAR = 0.5  # what a feature counts for that says about the same, not the same
-ALONE, CODE_ALONE = 0.5, 0.8  # and one whose property is not looked at; more, if it looks like an identifier
-CODE_DIGITS, CODE_LENGTH = 5, 30  # digits, or else characters, of what hardly two things have by chance
-SHORTEST_ALONE = 8  # characters of what tells anything without its property: a date does, a year does not
-MOST_ALONE = 10  # facts of either side that have a value which tells something whatever its property
-SAME_NAME = 1.0  # facts that two properties are ahead by for having the same name
+LONGEST = 200  # characters of a text that are compared
+NEAR = 0.5  # the weight of an approximate value
+ALONE, CODE_ALONE = 0.5, 0.8  # the weight of a value whatever its property; more, if it has the form of an identifier
+CODE_DIGITS, CODE_LENGTH = 5, 30  # digits, or else characters, of values that two things hardly share by chance
+SHORTEST_ALONE = 8  # characters of a value that is evidence without its property: a date is, a year is not
+MOST_ALONE = 10  # facts of either graph with a value that is evidence whatever its property
+SAME_NAME = 1.0  # common facts that two properties of the same name start with
 MIN_PROPERTY_MATCH = 0.05
 DIFFERS, IS_NEAR, IS_SAME = 0, 1, 2
 
@@ -71,7 +71,7 @@ class LiteralPair:
 
 
 def value_features(value: str) -> tuple[str, list[str], bool]:
-    """What a literal says, what it says about, and whether it is a date or a number; nothing, if it is empty.
+    """The exact value of a literal, its approximate values, and whether it is a date or a number. An empty literal has no value.
 
     >>> value_features("1982-06-25")
     ('1982-06-25', ['1982'], True)
@@ -113,7 +113,7 @@ def _number_features(value: str) -> tuple[str, list[str], bool]:
     if not number or not math.isfinite(number) or (whole and (abs(number) < FEW or YEARS[0] <= number <= YEARS[1])):
         return exact, [], True
     place, sign = math.log(abs(number)) / GRID, "-" if number < 0 else ""
-    # Two grids, half a step apart: whoever lies at an edge of the one lies in the middle of the other.
+    # Two grids, half a step apart: a number at an edge of one lies in the middle of the other.
     return exact, [f"{sign}~{math.floor(place)}", f"{sign}~~{math.floor(place + 0.5)}"], True
 
 
@@ -128,7 +128,7 @@ def read_literals(source: KnowledgeGraph, target: KnowledgeGraph) -> LiteralPair
     shared = np.minimum(*often) > 0
     numbers = np.cumsum(shared) - 1
     telling = shared & (np.minimum(*exactly) > 0) & (np.maximum(*exactly) <= MOST_ALONE)
-    alone = np.array([_counts_alone(name) if is_telling else 0 for name, is_telling in zip(vocabulary, telling, strict=True)])
+    alone = np.array([_weight_alone(name) if is_telling else 0 for name, is_telling in zip(vocabulary, telling, strict=True)])
     sides = []
     for graph, (facts, scalar, owners, features, strengths) in zip((source, target), parts, strict=True):
         kept = shared[features]
@@ -142,19 +142,19 @@ def read_literals(source: KnowledgeGraph, target: KnowledgeGraph) -> LiteralPair
     return LiteralPair(sides[0], sides[1], _same_name(source, target))
 
 
-def _counts_alone(said: str) -> float:
-    """What it counts for that two literals say the same, whatever their properties."""
-    is_code = sum(map(str.isdigit, said)) >= CODE_DIGITS or len(said) >= CODE_LENGTH
-    if is_code and not DATE.fullmatch(said):
+def _weight_alone(value: str) -> float:
+    """The weight of a value that two literals share, whatever their properties."""
+    is_code = sum(map(str.isdigit, value)) >= CODE_DIGITS or len(value) >= CODE_LENGTH
+    if is_code and not DATE.fullmatch(value):
         return CODE_ALONE
-    return ALONE if len(said) >= SHORTEST_ALONE else 0.0
+    return ALONE if len(value) >= SHORTEST_ALONE else 0.0
 
 
 def _read_side(graph: KnowledgeGraph, vocabulary: dict[str, int]) -> tuple[Ints, Ints, Ints, Ints, Floats]:
-    """Facts that say something and whether they are scalar; then fact, feature and strength of each feature.
+    """Facts that can be compared and whether they are scalar; then fact, feature and strength of each feature.
 
-    An empty value says nothing, one that is the entity's own name nothing new, and one that says the same of the same property again, in
-    another language or by another file for instance, is no second value.
+    Left out are empty values, values that are the entity's own name, and values that an entity has twice for one property, in another
+    language or from another file for instance.
     """
     values, owners = graph.attributes.values, np.asarray(graph.attributes.facts)[:, 0].tolist()
     parsed: dict[str, tuple[list[int], bool]] = {}
@@ -171,14 +171,14 @@ def _read_side(graph: KnowledgeGraph, vocabulary: dict[str, int]) -> tuple[Ints,
             counts.append(len(found))
             features.extend(found)
             strengths.extend([1.0] + [NEAR] * (len(found) - 1))
-    positions, often, said = np.array(facts, np.int64), np.array(counts, np.int64), np.array(features, np.int64)
-    new = _are_new(*np.asarray(graph.attributes.facts)[positions].T, said[np.cumsum(often) - often])
+    positions, often, found_features = np.array(facts, np.int64), np.array(counts, np.int64), np.array(features, np.int64)
+    new = _are_new(*np.asarray(graph.attributes.facts)[positions].T, found_features[np.cumsum(often) - often])
     kept = np.repeat(new, often)
     return (
         positions[new],
         np.array(scalars, bool)[new],
         np.repeat(np.arange(int(new.sum())), often[new]),
-        said[kept],
+        found_features[kept],
         np.array(strengths, np.float32)[kept],
     )
 
@@ -305,7 +305,7 @@ def _facts_of(side: Literals, entities: Ints) -> tuple[Ints, Ints]:
 
 
 def _alone(side: Literals, first_key: int) -> Keyed:
-    """What tells something whatever the property."""
+    """The features that are evidence whatever their property."""
     owners, features, strengths = _entries(side)
     kept = (strengths == 1) & (side.alone[features] > 0)
     return side.entities[owners[kept]], first_key + features[kept], side.alone[features[kept]]

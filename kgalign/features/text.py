@@ -1,4 +1,4 @@
-"""Names to vectors: character n-grams, which need no download, and word-vector files."""
+"""Names as vectors: character n-grams, which need no download, and word vectors from a file."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def fold(name: str) -> str:
     """The words of a name in lower case, without accents, with one blank between them. Any script."""
     if not name.isascii():
         decomposed = unicodedata.normalize("NFKD", name)
-        # Only the accents of alphabets go: the marks of other scripts (a dakuten, a vowel sign) tell words apart.
+        # Only the accents of alphabets go: the marks of other scripts (a dakuten, a vowel sign) distinguish words.
         name = unicodedata.normalize("NFC", ACCENTS.sub("", decomposed))
     return " ".join(NOT_A_WORD.sub(_blank_but_marks, name.casefold().translate(UNDECOMPOSED)).split())
 
@@ -49,7 +49,7 @@ def comparable(source_names: Sequence[str], target_names: Sequence[str]) -> tupl
 def scripts(names: Sequence[str]) -> dict[str, float]:
     """The share of each script in the names, as Unicode calls it (LATIN, CJK, ...), the largest first; each name counts for one.
 
-    Of many names some thousands tell enough.
+    Some thousands of the names are enough.
     """
     shares: dict[str, float] = {}
     for name in names[:: max(1, len(names) // 10_000)]:
@@ -116,7 +116,7 @@ def word_vectors(source_names: Sequence[str], target_names: Sequence[str], path:
 
 
 def check_word_vectors(options: Mapping[str, Any]) -> None:
-    """Refuses options with a file of word vectors that is not there, before anything is read or trained."""
+    """Refuses options with a missing file of word vectors, before anything is read or trained."""
     path = options.get("word_vectors")
     if path is not None and not Path(path).is_file():
         raise DataError(f"{path}: no such file; expected word vectors, a GloVe or word2vec text file")
@@ -190,12 +190,12 @@ def _ngrams(names: Sequence[str], longest: int) -> tuple[Ints, Ints]:
 
 
 def _random_signs(keys: Ints, count: int, size: int) -> Floats:
-    """(count, size) for each key a vector of length 1 that looks random, and is the same everywhere (the splitmix64 generator)."""
+    """(count, size) for each key a pseudo-random vector of length 1, the same everywhere (the splitmix64 generator)."""
     state = np.zeros(count, np.uint64)
     state[: len(keys)] = keys
     columns = []
-    for turn in range(-(-size // 64)):
-        bits = state + np.uint64((turn + 1) * 0x9E3779B97F4A7C15 % 2**64)
+    for block in range(-(-size // 64)):
+        bits = state + np.uint64((block + 1) * 0x9E3779B97F4A7C15 % 2**64)
         bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
         bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
         bits ^= bits >> np.uint64(31)

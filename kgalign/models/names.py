@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -12,8 +13,8 @@ from kgalign.errors import OptionError, check_at_least
 from kgalign.features.encoders import encoded_names
 from kgalign.features.text import ngram_vectors, word_vectors
 from kgalign.reasoning.calibration import calibrated
-from kgalign.search import Vectors, find_candidates, pack, pair_products, unique_pairs
 from kgalign.seams import Capabilities
+from kgalign.search import Vectors, find_candidates, pack, pair_products, unique_pairs
 
 MIN_SEEDS = 20  # fewer do not calibrate
 
@@ -70,7 +71,7 @@ class Names:
 
 @dataclass(frozen=True, eq=False)
 class FittedNames:
-    """Names with what its probabilities need, and with the vectors of all names of two graphs."""
+    """`names` with calibrated probabilities, and with the vectors of all names of two graphs."""
 
     options: Names
     temperature: float
@@ -121,7 +122,7 @@ class FittedNames:
 
 
 def name_vectors(
-    source: list[str], target: list[str], longest: int = 3, words: str | None = None, word_weight: float = 0.5
+    source: Sequence[str], target: Sequence[str], longest: int = 3, words: str | None = None, word_weight: float = 0.5
 ) -> tuple[Vectors, Vectors]:
     """Vectors of all names of two graphs: n-grams, with words beside them if a file of word vectors is given."""
     vectors = ngram_vectors(source, target, longest)

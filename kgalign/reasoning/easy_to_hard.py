@@ -93,9 +93,7 @@ class Reasoning:
 OnRound = Callable[[Round, Decision], None]
 
 
-def coordinate(
-    model: FittedModel, task: AlignmentTask, rules: Rules | None = None, on_round: OnRound | None = None
-) -> Reasoning:
+def coordinate(model: FittedModel, task: AlignmentTask, rules: Rules | None = None, on_round: OnRound | None = None) -> Reasoning:
     """The links of the queries that a fitted model, Easy-to-Hard and a decoder arrive at together.
 
     In each round the model sees the seeds and the confident links found so far. A link is confident if the decoder chose it, its
@@ -113,7 +111,9 @@ def coordinate(
         known = _outside(state.confident, task)
         if len(wide[1]):
             scored = state.scored
-            if not np.isfinite(scored.no_match_score):  # else the model itself knows which queries have no match: these all have one
+            if not np.isfinite(
+                scored.no_match_score
+            ):  # else the model itself knows which queries have no match: these all have one
                 scored = calibrated(scored, wide[1])
                 calibration = scored.temperature, scored.no_match_score
             check = HeldOut(wide[1], scored.where(np.isin(scored.queries, wide[1].sources)))
@@ -200,8 +200,14 @@ def _run_phase(
             seconds=time.perf_counter() - began,
             stopped=_why_stop(fed_back, rules, len(new), len(task.queries), new_checked),
         )
-        decided = {"scored": scored, "candidates": candidates, "alignment": alignment, "evidence": evidence}
-        state = replace(state, **decided, rounds=(*state.rounds, figures))
+        state = replace(
+            state,
+            scored=scored,
+            candidates=candidates,
+            alignment=alignment,
+            evidence=evidence,
+            rounds=(*state.rounds, figures),
+        )
         if not _mostly_wrong(new_checked):
             elsewhere, here = _split(state.found, task)
             state = replace(
@@ -239,9 +245,9 @@ def _why_stop(fed_back: int, rules: Rules, new: int, queries: int, new_checked: 
     if rules.max_rounds == 0:
         return "plain decoding"
     if fed_back == rules.max_rounds:
-        return f"{rules.max_rounds} rounds done"
+        return f"{rules.max_rounds} {'round' if rules.max_rounds == 1 else 'rounds'} done"
     if new < least:
-        return f"{new} new confident links, fewer than {least}"
+        return f"{new} new confident {'link' if new == 1 else 'links'}, fewer than {least}"
     if _mostly_wrong(new_checked):
         return f"{new_checked[0]} of {new_checked[1]} new confident links of held-out seeds are right"
     return None

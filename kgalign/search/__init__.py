@@ -1,4 +1,4 @@
-"""Top-k candidates of sparse and dense vectors. What is compiled is compiled on first use, so import this late."""
+"""Top-k candidates of sparse and dense vectors. Its loops are compiled on first use, so import it late."""
 
 from kgalign.search.candidates import Vectors, find_candidates, pack, pair_products, top_k, unique_pairs
 from kgalign.search.dense import Metric

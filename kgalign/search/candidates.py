@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numba
@@ -55,12 +56,12 @@ def find_candidates(
     shuffle = np.random.default_rng(seed)
     queries, pool = queries[shuffle.permutation(len(queries))], pool[shuffle.permutation(len(pool))]
     source, target = source[queries], target[pool]
-    how = {"metric": metric, "effort": effort, "memory_mb": memory_mb, "engine": engine}
-    columns, scores = top_k(source, target, k, **how)
+    best = partial(top_k, k=k, metric=metric, effort=effort, memory_mb=memory_mb, engine=engine)
+    columns, scores = best(source, target)
     rows = np.repeat(np.arange(len(queries)), columns.shape[1])
     edges: list[tuple[Ints, Ints, Floats]] = [(rows, columns.ravel(), scores.ravel())]
     if both_directions:
-        backward, backward_scores = top_k(target, source, k, **how)
+        backward, backward_scores = best(target, source)
         edges.append((backward.ravel(), np.repeat(np.arange(len(pool)), backward.shape[1]), backward_scores.ravel()))
     rows, columns, scores = (np.concatenate(parts) for parts in zip(*edges, strict=True))
     there = (rows >= 0) & (columns >= 0)
@@ -86,7 +87,7 @@ def top_k(
     """
     k = min(k, target.shape[0])
     if not sparse.issparse(source):
-        shared = comparable_rows(source, metric), comparable_rows(target, metric), k, metric
+        shared: tuple[Any, ...] = (comparable_rows(source, metric), comparable_rows(target, metric), k, metric)
         parts = (engine or ONE_BY_ONE).map(dense_top_k, dense_blocks(source, target, memory_mb), shared)
     elif metric != "inner":
         raise OptionError(f"metric={metric}: sparse vectors are compared by their inner product; expected inner")
@@ -149,5 +150,3 @@ def _rarest_first(source: sparse.csr_array, target: sparse.csr_array) -> tuple[s
     ]
     renumbered[0].sort_indices()
     return renumbered[0], renumbered[1]
-
-

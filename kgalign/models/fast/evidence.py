@@ -1,4 +1,4 @@
-"""What a kind of evidence is, and what it is computed from: the graphs, and the links known in a round."""
+"""The contract of a kind of evidence, and its input: the graphs, and the links known in a round."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from scipy import sparse
 from kgalign.data import Alignment, AlignmentTask, Floats, Ints
 from kgalign.features.literals import LiteralPair, match_properties, read_literals
 from kgalign.features.relations import Edges, match_relations
-from kgalign.search import Vectors, pair_products
 from kgalign.seams import Options
+from kgalign.search import Vectors, pair_products
 
 PLAUSIBLE = 0.5  # links above this probability match relations and properties
 
@@ -85,7 +85,7 @@ class EvidenceKind:
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """What never changes from round to round, for two graphs.
+    """Everything about two graphs that is the same in every round.
 
     Attributes:
         task: Any task with these graphs.

@@ -13,8 +13,8 @@ from kgalign.features.literals import literal_features
 from kgalign.features.text import ngram_vectors, word_vectors
 from kgalign.models.fast.evidence import EvidenceKind, NoMatchFeature, Similarity, View
 from kgalign.models.fast.vectors import relation_features, roles, two_hops, weighted, without_weak
-from kgalign.search import Vectors, pair_products
 from kgalign.seams import Options
+from kgalign.search import Vectors, pair_products
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,7 +99,7 @@ KINDS: tuple[EvidenceKind, ...] = (
     ),
     EvidenceKind(
         name="relations",
-        description="known links that relations which match lead to",
+        description="known links that matching relations lead to",
         weight=10.0,
         compute=_relations,
         searches="every round",

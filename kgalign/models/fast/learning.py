@@ -1,4 +1,4 @@
-"""What `fast` learns from seeds: the weights of the kinds of evidence."""
+"""How `fast` learns the weights of its kinds of evidence from seeds."""
 
 from __future__ import annotations
 

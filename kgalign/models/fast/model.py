@@ -15,8 +15,8 @@ from kgalign.models.fast.evidence import Evidence, EvidenceKind, Prepared, Simil
 from kgalign.models.fast.kinds import KINDS
 from kgalign.models.fast.learning import best_wrong, fit_choice
 from kgalign.reasoning.no_match import MOST_RIGHT_UNTAUGHT, SCORE, Feature, NoMatchClassifier, fit_no_match, share_of_right
-from kgalign.search import find_candidates, pack, unique_pairs
 from kgalign.seams import Capabilities, Contributions
+from kgalign.search import find_candidates, pack, unique_pairs
 
 MIN_SEEDS = 150  # fewer do not teach weights
 Found = dict[str, Evidence]  # the evidence of a round, by kind
@@ -120,18 +120,25 @@ class FittedFast:
 
     def for_task(self, task: AlignmentTask) -> FittedFast:
         """The same with all pairs that names retrieve for that task: they are the same in every round."""
-        ready = self
-        if not same_graphs(self.prepared.task, task):
-            ready = self.options.fit(task)
+        ready = self._for_graphs(task)
         if ready.searched is not None and ready.searched.fits(task):
             return ready
+        return replace(ready, searched=replace(ready._search_training(task), pairs=ready._search_once(task)))
+
+    def _for_graphs(self, task: AlignmentTask) -> FittedFast:
+        return self if same_graphs(self.prepared.task, task) else self.options.fit(task)
+
+    def _search_training(self, task: AlignmentTask) -> Searched:
+        """The links that weights are learnt from, and the pairs that names retrieve for them; no pairs for the queries."""
         drawn = np.random.default_rng(self.options.seed).permutation(len(task.seeds))[: self.options.training_links]
         training = task.seeds.where(drawn[np.argsort(task.seeds.sources[drawn])])
-        once = [ready.prepared.own[kind.name] for kind in self.options.used_kinds if kind.searches == "once"]
-        vectors = [evidence for evidence in once if evidence is not None]
-        pairs = [ready._search(task, evidence, self.options.effort) for evidence in vectors]
-        training_pairs = [ready._search(task, evidence, self.options.effort, training) for evidence in vectors if len(training)]
-        return replace(ready, searched=Searched(task, _joined(pairs), training, _joined(training_pairs)))
+        pairs = self._search_once(task, training) if len(training) else _joined([])
+        return Searched(task, _joined([]), training, pairs)
+
+    def _search_once(self, task: AlignmentTask, training: Alignment | None = None) -> Pairs:
+        """The pairs that the kinds of evidence retrieve that are the same in every round."""
+        once = [self.prepared.own[kind.name] for kind in self.options.used_kinds if kind.searches == "once"]
+        return _joined([self._search(task, vectors, self.options.effort, training) for vectors in once if vectors is not None])
 
     def predict(self, task: AlignmentTask, known: Alignment) -> Candidates:
         ready = self.for_task(task)
@@ -150,7 +157,8 @@ class FittedFast:
 
     def contributions(self, task: AlignmentTask, known: Alignment, pairs: Ints) -> Contributions:
         """How much each kind of evidence adds to the score of pairs (n, 2), with these links known."""
-        ready = self.for_task(task)
+        ready = self._for_graphs(task)
+        ready = replace(ready, searched=ready._search_training(task))  # which is all that the weights need
         found = ready._evidence(task, known)
         weights, _ = ready._learn(task, found)
         amounts = [weights[name] * evidence.compare(pairs[:, 0], pairs[:, 1]) for name, evidence in found.items()]
@@ -263,9 +271,7 @@ class FittedFast:
 
 def _stacked(kinds: list[EvidenceKind], found: Found, side: str) -> sparse.csr_array:
     """The vectors of several kinds beside each other, so that their inner product is the weighted sum."""
-    return sparse.csr_array(
-        sparse.hstack([np.float32(np.sqrt(kind.weight)) * getattr(found[kind.name], side) for kind in kinds])
-    )
+    return sparse.csr_array(sparse.hstack([np.float32(np.sqrt(kind.weight)) * getattr(found[kind.name], side) for kind in kinds]))
 
 
 def _joined(pairs: list[Pairs]) -> Pairs:

@@ -3,29 +3,47 @@ PYTHON ?= python3
 RUN := .venv/bin/
 DATA ?= $(or $(KGALIGN_DATA),../shared/data)
 
-.PHONY: demo test check bench clean
+.PHONY: demo test test-fast check docs wheel bench clean
 demo: .venv/core
 	$(RUN)kgalign demo
 
 test: .venv/installed
-	$(RUN)pytest
+	$(RUN)pytest -n auto --dist loadfile --cov --cov-report term
+
+test-fast: .venv/installed
+	$(RUN)pytest -n auto --dist loadfile -m "not slow"
 
 check: .venv/installed
 	$(RUN)ruff format --check .
 	$(RUN)ruff check .
 	$(RUN)mypy
 
+# What a user gets: the wheel, in an environment that has nothing else.
+wheel: .venv/installed
+	rm -rf build dist
+	$(RUN)pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .
+	$(PYTHON) -m venv --clear build/empty
+	build/empty/bin/pip install --quiet --disable-pip-version-check --constraint constraints.txt dist/*.whl
+	cd build && empty/bin/kgalign --version && empty/bin/kgalign demo
+
+# The figures of docs/results.md, and the page. Lines that benchmarks/results.jsonl has are not measured again, except those of scripts.
 bench: .venv/benchmarks
-	$(RUN)python -m benchmarks.solvers
+	$(RUN)python -m benchmarks.measure.solvers
 	$(RUN)kgalign bench peers --data $(DATA)
 	$(RUN)kgalign bench table3 --data $(DATA) --seeds 0
 	$(RUN)kgalign bench ablation --data $(DATA) --seeds 0
-	$(RUN)python -m benchmarks.scale
-	$(RUN)python -m benchmarks.reading
+	$(RUN)python -m benchmarks.measure.scale
+	$(RUN)python -m benchmarks.measure.small
+	$(RUN)python -m benchmarks.measure.reading
 	$(RUN)kgalign bench table2 --data $(DATA)
 	$(RUN)kgalign bench table4 --data $(DATA) --seeds 0
-	$(RUN)python -m benchmarks.gm_speed
-	$(RUN)python -m benchmarks.pages
+	$(RUN)python -m benchmarks.measure.epochs
+	$(RUN)python -m benchmarks.measure.gm_speed
+	$(RUN)python -m benchmarks.page
+
+docs: .venv/docs
+	NO_MKDOCS_2_WARNING=1 $(RUN)mkdocs build --strict --quiet
+	@echo "the site: site/index.html"
 
 INSTALL := $(RUN)pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable
 
@@ -44,5 +62,10 @@ INSTALL := $(RUN)pip install --quiet --disable-pip-version-check --constraint co
 	$(INSTALL) '.[bench]'
 	touch $@
 
+.venv/docs: .venv/core
+	@echo "adding what the docs site needs"
+	$(INSTALL) '.[docs]'
+	touch $@
+
 clean:
-	rm -rf .venv kgalign-demo
+	rm -rf .venv build dist site kgalign-demo

@@ -42,8 +42,8 @@ bench: .venv/benchmarks
 	$(RUN)python -m benchmarks.page
 
 docs: .venv/docs
-	NO_MKDOCS_2_WARNING=1 $(RUN)mkdocs build --strict --quiet
-	@echo "the site: site/index.html"
+	NO_MKDOCS_2_WARNING=1 $(RUN)mkdocs build --strict
+	@echo "the site is in site/; to search it, too: python -m http.server --directory site"
 
 INSTALL := $(RUN)pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable
 

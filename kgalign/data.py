@@ -21,12 +21,19 @@ Protocol = Literal["closed", "open"]
 
 @dataclass(frozen=True, eq=False)
 class Attributes:
-    """The literals of a graph: the entity `facts[i, 0]` has `values[i]` for the property `facts[i, 1]`."""
+    """The literals of a graph: the entity `facts[i, 0]` has `values[i]` for the property `facts[i, 1]`.
+
+    Attributes:
+        properties: The IRIs of the properties; a property's id is its position.
+        facts: (n, 2) entity id, property id.
+        values: (n,) the text of each literal.
+        kinds: (n,) `@en` for a language, `^^IRI` for a datatype, empty for plain text. `()`: all are plain text.
+    """
 
     properties: Sequence[str] = ()
-    facts: Ints = field(default_factory=lambda: np.empty((0, 2), np.int64))  # (n, 2) entity id, property id
+    facts: Ints = field(default_factory=lambda: np.empty((0, 2), np.int64))
     values: Sequence[str] = ()
-    kinds: Sequence[str] = ()  # (n,) @en for a language, ^^IRI for a datatype, "" for plain text; () for all plain
+    kinds: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         if not self.kinds:
@@ -39,15 +46,25 @@ class Attributes:
 
 @dataclass(frozen=True, eq=False)
 class KnowledgeGraph:
-    """Entities with names, and the triples between them."""
+    """Entities with names, and the triples between them.
+
+    Attributes:
+        entities: The IRIs of the entities; an entity's id is its position.
+        relations: The IRIs of the relations; a relation's id is its position.
+        triples: (n, 3) head id, relation id, tail id.
+        names: One name for each entity; empty where it has none.
+        attributes: The literals.
+        labels: The literals that became names.
+        record: How the graph was read, for people and run.json.
+    """
 
     entities: Sequence[str]
     relations: Sequence[str]
-    triples: Ints  # (n, 3) head id, relation id, tail id
+    triples: Ints
     names: Sequence[str]
     attributes: Attributes = field(default_factory=Attributes)
-    labels: Attributes = field(default_factory=Attributes)  # the literals that became names
-    record: Mapping[str, Any] = field(default_factory=dict)  # how it was read, for people and run.json
+    labels: Attributes = field(default_factory=Attributes)
+    record: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         _freeze(self, "triples", np.int64, (-1, 3))
@@ -62,12 +79,19 @@ class KnowledgeGraph:
 
 @dataclass(frozen=True, eq=False)
 class Alignment:
-    """Links between two graphs with their probabilities. Seeds, confident links, gold links and results are all alignments."""
+    """Links between two graphs with their probabilities. Seeds, confident links, gold links and results are all alignments.
 
-    pairs: Ints  # (n, 2) source id, target id
-    scores: Floats = None  # type: ignore[assignment]  # (n,) probability in [0, 1]; 1 where none is given
-    rounds: Ints = None  # type: ignore[assignment]  # (n,) round of Easy-to-Hard in which the link became confident, 0: in none
-    record: Mapping[str, Any] = field(default_factory=dict)  # how it came about, for people and run.json
+    Attributes:
+        pairs: (n, 2) source id, target id.
+        scores: (n,) the probability of each link, 0 to 1; 1 where none is given.
+        rounds: (n,) the round of Easy-to-Hard in which the link became confident, 0: in none.
+        record: How the links came about, for people and run.json.
+    """
+
+    pairs: Ints
+    scores: Floats = None  # type: ignore[assignment]
+    rounds: Ints = None  # type: ignore[assignment]
+    record: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         _freeze(self, "pairs", np.int64, (-1, 2))
@@ -115,6 +139,11 @@ class AlignmentTask:
     """Everything a model may see: two graphs, the seeds, the query entities and the candidate pool. The gold links are never inside.
 
     Attributes:
+        source: The graph whose entities are aligned.
+        target: The graph in which they find their match.
+        seeds: Links that are known to be right.
+        queries: (n,) source ids to align, ascending.
+        pool: (m,) target ids that may be matched, ascending.
         protocol: `closed`: the pool holds exactly the counterparts of the queries, as most papers measure. `open`: every entity without
             a seed is a query or in the pool, and many have no counterpart.
     """
@@ -122,8 +151,8 @@ class AlignmentTask:
     source: KnowledgeGraph
     target: KnowledgeGraph
     seeds: Alignment
-    queries: Ints  # (n,) source ids to align, ascending
-    pool: Ints  # (m,) target ids that may be matched, ascending
+    queries: Ints
+    pool: Ints
     protocol: Protocol = "open"
 
     def __post_init__(self) -> None:
@@ -150,14 +179,17 @@ class Candidates:
     """For each query its candidate targets, best first. Short rows are filled up with target -1 and score -inf.
 
     Attributes:
+        queries: (n,) source ids.
+        targets: (n, k) target ids.
+        scores: (n, k) the higher the better.
         temperature: Scores divided by the temperature are log-odds, so that the softmax over a row gives probabilities.
         no_match_score: The score of the no-match option, which takes its share of every row's softmax. -inf: there is no such option,
             one of the candidates must be right.
     """
 
-    queries: Ints  # (n,)
-    targets: Ints  # (n, k)
-    scores: Floats  # (n, k)
+    queries: Ints
+    targets: Ints
+    scores: Floats
     temperature: float = 1.0
     no_match_score: float = -np.inf
 

@@ -28,7 +28,9 @@ def _section(name: str, command: Any) -> str:
     usage = " ".join(command.get_usage(context).removeprefix("Usage:").split())
     rows = [parameter.get_help_record(context) for parameter in command.get_params(context)]
     table = "\n".join(f"| <code>{_cell(call)}</code> | {_cell(meaning)} |" for call, meaning in filter(None, rows))
-    return f"## kgalign {name}\n\n{command.help}\n\n```text\n{usage}\n```\n\n| | |\n| --- | --- |\n{table}"
+    return (
+        f"## kgalign {name}\n\n{command.help}\n\n```text\n{usage}\n```\n\n| argument or option | meaning |\n| --- | --- |\n{table}"
+    )
 
 
 def _cell(text: str) -> str:

@@ -1,1 +1,1 @@
-"""Runs that append to results.jsonl, and the pages made from it."""
+"""How our own page of results is made: `measure` adds lines to results.jsonl, `page` makes docs/results.md from them. See README.md."""

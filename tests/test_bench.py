@@ -1,4 +1,4 @@
-"""Benchmarks: lines that are there are not measured again, every model takes part, mistakes are told in one line."""
+"""Benchmarks: no line is measured twice, every model takes part, and a mistake of the user gives one line of text."""
 
 import json
 import math
@@ -7,20 +7,25 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from test_cli import kgalign
 
-from kgalign import MODELS, DataError, KgalignError, OptionError, make_model
+from kgalign import MODELS, DataError, KgalignError, OptionError, demo, make_model, read
 from kgalign.bench import TABLES, Plan, check, planned_lines
+from kgalign.bench.ablation import ablation_rows, parts_with_evidence
 from kgalign.bench.plan import find_datasets
 from kgalign.bench.results import append, make_line, read_lines
-from kgalign.bench.runs import in_own_process
+from kgalign.bench.runs import in_own_process, measure_rows
 from kgalign.bench.summary import summarise
-from kgalign.bench.systems import find_systems
+from kgalign.bench.systems import find_cases, find_systems
 from kgalign.datasets import DEMOS
+from kgalign.models import DEFAULT
+from kgalign.models.fast import KINDS, EvidenceKind, Fast
+from kgalign.seams import Capabilities
 
 DEMO = DEMOS / "fr_en"
 VARIANTS = ("", "-JEA", "-EHD", "-EHD-JEA")
@@ -35,6 +40,13 @@ def plan(tmp_path):
     return Plan(DEMO, tmp_path / "results" / "lines.jsonl", models=["names"], seeds=[0])
 
 
+@pytest.fixture
+def in_this_process(monkeypatch):
+    """Runs that would have a process of their own share this one, for speed and for models that are registered here alone."""
+    monkeypatch.setattr("kgalign.bench.runs.in_own_process", lambda work, *arguments: work(*arguments))
+
+
+@pytest.mark.slow
 def test_a_finished_line_is_not_measured_again(plan):
     first = measured("table2", plan)
     assert [line["system"] for line in first] == [f"names{variant}" for variant in VARIANTS]
@@ -43,6 +55,20 @@ def test_a_finished_line_is_not_measured_again(plan):
     assert len(read_lines(plan.results)) == 4, "the later of two for the same run"
     assert len(measured("table2", replace(plan, seeds=[0, 1]))) == 4
     assert len(measured("table2", replace(plan, label=", k=5", settings={"k": 5}))) == 4
+
+
+def test_a_dataset_is_read_once_for_all_rows_and_not_for_finished_ones(plan, monkeypatch):
+    folders = []
+
+    def counting(folder, **options):
+        folders.append(folder)
+        return read(folder, **options)
+
+    monkeypatch.setattr("kgalign.bench.plan.read", counting)
+    assert len(measured("table2", replace(plan, seeds=[0, 1]))) == 8
+    assert folders == [DEMO]
+    assert measured("table2", replace(plan, seeds=[0, 1])) == []
+    assert folders == [DEMO]
 
 
 def test_an_interrupted_table_goes_on_where_it_stopped(plan):
@@ -55,19 +81,10 @@ def test_an_interrupted_table_goes_on_where_it_stopped(plan):
     assert [line["metrics"]["hits@1"] for line in begun + rest] == [line["metrics"]["hits@1"] for line in whole]
 
 
+@pytest.mark.slow
 def test_an_interruption_says_how_to_go_on(tmp_path):
-    command = [
-        "bench",
-        "table2",
-        "--data",
-        DEMO,
-        "--models",
-        "names",
-        "--seeds",
-        ",".join(map(str, range(50))),
-        "--results",
-        "lines",
-    ]
+    seeds = ",".join(map(str, range(50)))
+    command = ["bench", "table2", "--data", DEMO, "--models", "names", "--seeds", seeds, "--results", "lines"]
     run = subprocess.Popen(
         [sys.executable, "-m", "kgalign", *map(str, command)],
         cwd=tmp_path,
@@ -80,7 +97,7 @@ def test_an_interruption_says_how_to_go_on(tmp_path):
     run.send_signal(signal.SIGINT)
     assert (
         run.communicate()[1].splitlines()[-1]
-        == "kgalign: interrupted; what was measured is in lines: the same command goes on from there"
+        == "kgalign: interrupted; the lines measured so far are in lines; run the same command to go on"
     )
     assert run.returncode == 130
 
@@ -112,22 +129,23 @@ def test_sweeps_have_a_row_for_each_value(plan, table, systems):
     assert measured(table, replace(plan)) == []
 
 
-def test_peers_are_measured_in_both_protocols(plan, monkeypatch):
-    monkeypatch.setattr("kgalign.bench.runs.in_own_process", lambda work, *arguments: work(*arguments))  # for speed
+@pytest.mark.slow
+def test_peers_are_measured_in_both_protocols(plan, in_this_process):
     lines = measured("peers", plan)
     assert [line["protocol"] for line in lines] == ["closed"] * 4 + ["open"] * 4
     assert all(line["experiment"] == "names" for line in lines)
     assert measured("peers", replace(plan)) == []
 
 
-def test_a_run_in_its_own_process_answers_or_says_that_it_died():
+def test_a_run_in_its_own_process_returns_its_result_or_an_error_if_it_died():
     assert in_own_process(math.sqrt, 4.0) == 2.0
     with pytest.raises(KgalignError, match="a run ended before it was done"):
         in_own_process(os._exit, 1)
 
 
-def test_a_new_model_appears_by_its_line_in_models(plan, monkeypatch):
-    monkeypatch.setitem(MODELS, "twice", f"{__name__}:Twice")
+@pytest.mark.slow
+def test_a_new_model_appears_when_it_is_registered(plan, monkeypatch):
+    monkeypatch.setitem(MODELS.built_in, "twice", f"{__name__}:Twice")
     assert "twice" in {system.name for system in find_systems(replace(plan, models=()))}
     assert len(measured("quick", replace(plan, models=["twice"]))) == 4
 
@@ -137,15 +155,99 @@ class Twice:
     """A model that leaves its work to another."""
 
     k: int = 5
+    capabilities: Capabilities = field(default=Capabilities(), init=False)
 
     def fit(self, task):
-        return self
-
-    def predict(self, task, known):
-        return make_model("names", k=self.k).predict(task, known)
+        return make_model("names", k=self.k).fit(task)
 
 
-def test_systems_take_what_the_plan_offers_and_their_fields_know(tmp_path):
+SAME_LENGTH = EvidenceKind(
+    name="length",
+    description="names with the same number of letters",
+    weight=1.0,
+    compute=lambda view: SameLength(*([len(name) for name in graph.names] for graph in (view.task.source, view.task.target))),
+)
+NOTHING = EvidenceKind(name="nothing", description="no evidence", weight=1.0, compute=lambda view: None)
+
+
+@dataclass(frozen=True)
+class SameLength:
+    source: list[int]
+    target: list[int]
+
+    def compare(self, sources, targets):
+        return (np.take(self.source, sources) == np.take(self.target, targets)).astype(np.float32)
+
+
+@dataclass(frozen=True)
+class Longer(Fast):
+    """`fast` with one more kind of evidence, and with one that no graph has."""
+
+    kinds: tuple[EvidenceKind, ...] = field(default=(*KINDS, SAME_LENGTH, NOTHING), repr=False, metadata={"option": False})
+
+
+def test_a_new_kind_of_evidence_gets_its_rows_in_the_ablation(plan, monkeypatch):
+    monkeypatch.setitem(MODELS.built_in, "longer", f"{__name__}:Longer")
+    monkeypatch.setattr("kgalign.bench.runs.in_own_process", lambda work, dataset, row: [("", row_of(row), 0.0, {}, 1)])
+    lines = {line["system"]: line["metrics"] for line in measured("ablation", replace(plan, models=["longer"]))}
+    assert lines["longer: names only"]["model"] == "names"
+    assert lines["longer: + length"]["options"] == {}, "the last part: nothing is left out"
+    assert lines["longer: + other values"]["options"] == {"without": "length"}
+    assert lines["longer: everything without length"]["options"] == {"without": "length"}
+    assert "longer: no names: everything without length" in lines
+    assert not any("nothing" in system or "meanings" in system for system in lines), "the demo has no such evidence"
+
+
+def row_of(row):
+    return {"hits@1": 1.0, "model": row.model, "options": dict(row.options)}
+
+
+@pytest.mark.slow
+def test_a_new_kind_of_evidence_is_measured(plan, monkeypatch, in_this_process):
+    monkeypatch.setitem(MODELS.built_in, "longer", f"{__name__}:Longer")
+    case = next(find_cases(replace(plan, models=["longer"])))
+    rows = ablation_rows("longer", Longer().capabilities.parts)
+    without, with_it = measure_rows(case, "ablation", {name: rows[name] for name in ("+ other values", "+ length")})
+    assert without["metrics"]["hits@1"] > 0.9
+    assert with_it["metrics"]["mrr"] != without["metrics"]["mrr"]
+
+
+def test_ablation_rows_follow_the_declared_parts():
+    rows = ablation_rows(DEFAULT, ("names", "a", "b"))
+    assert list(rows) == [
+        "names only",
+        "+ a",
+        "+ b",
+        "+ joint",
+        "+ easy-to-hard, confident links only",
+        "+ soft evidence",
+        "+ all entities (everything)",
+        "everything without names",
+        "everything without a",
+        "everything without b",
+        "everything without joint",
+        "no names: + joint",
+        "no names: + easy-to-hard, confident links only",
+        "no names: everything without a",
+        "no names: everything without b",
+    ]
+    assert rows["+ a"].options == {"without": "b"}
+    assert rows["+ b"].options == {}
+
+
+def test_the_baseline_stands_beside_the_ablation_of_a_model(plan):
+    for system, model in (("names only", "names"), ("+ joint", "fast"), ("longer: + joint", "longer")):
+        append(make_line("ablation", system, "fr_en", {"hits@1": 1.0}, seconds=1.0, options={"model": model}), plan.results)
+    lines = planned_lines("ablation", replace(plan, models=["fast"]))
+    assert [line["system"] for line in lines] == ["names only", "+ joint"]
+
+
+def test_parts_without_evidence_are_left_out():
+    task, _ = demo()
+    assert parts_with_evidence(Longer(), task) == tuple(kind.name for kind in (*KINDS[:1], *KINDS[3:], SAME_LENGTH))
+
+
+def test_systems_take_the_options_of_the_plan_that_they_have(tmp_path):
     (tmp_path / "glove.tiny.txt").write_text("a 1 0\n")
     (tmp_path / "dbp15k").mkdir()
     systems = {system.name: system for system in find_systems(Plan(tmp_path, device="cpu"), seed=4)}
@@ -157,7 +259,7 @@ def test_systems_take_what_the_plan_offers_and_their_fields_know(tmp_path):
     assert systems["GM"].plain.options["simulated"] == 0
 
 
-def test_datasets_are_found_where_they_lie(tmp_path):
+def test_datasets_are_found_in_a_folder(tmp_path):
     assert [(dataset.pair, dataset.split) for dataset in find_datasets(DEMO)] == [("fr_en", "fold 1")]
     assert [dataset.pair for dataset in find_datasets(DEMOS)] == ["zh_en", "fr_en"], "the order of the paper"
     assert [dataset.pair for dataset in find_datasets(DEMOS, ["zh_en"], [1])] == ["zh_en"]
@@ -170,6 +272,7 @@ def test_datasets_are_found_where_they_lie(tmp_path):
     assert [(dataset.pair, dataset.split) for dataset in find_datasets(tmp_path)] == [("xx_yy", "canonical 30 %")]
 
 
+@pytest.mark.slow
 def test_trained_models_are_kept_and_used_again(tmp_path):
     pytest.importorskip("torch")
     plan = Plan(DEMO, models=["je"], seeds=[0], settings={"epochs": 2, "size": 8, "batch": 2000}, device="cpu", keep=tmp_path)
@@ -179,6 +282,7 @@ def test_trained_models_are_kept_and_used_again(tmp_path):
     assert first[0]["metrics"]["training_seconds"] == second[0]["metrics"]["training_seconds"]
 
 
+@pytest.mark.slow
 def test_quick_runs_models_with_small_settings():
     pytest.importorskip("torch")
     lines = measured("quick", Plan(DEMO, models=["names", "mtranse"], seeds=[0], device="cpu"))
@@ -186,13 +290,13 @@ def test_quick_runs_models_with_small_settings():
     assert lines[-1]["options"]["size"] == 32
 
 
-def test_every_model_has_settings_that_it_can_work_with():
+def test_every_model_accepts_its_own_settings():
     pytest.importorskip("torch")
     check("quick", Plan(DEMO))
     assert {system.model for system in find_systems(Plan(DEMO))} == set(MODELS)
 
 
-def test_summary_sets_ours_beside_the_paper(tmp_path):
+def test_summary_shows_our_figures_beside_the_paper(tmp_path):
     file = tmp_path / "lines.jsonl"
     for seed, hits in enumerate((0.50, 0.52)):
         gain = {"gain": 0.02, "gain_interval": [0.01, 0.03], "gain_p": 0.002}
@@ -203,10 +307,10 @@ def test_summary_sets_ours_beside_the_paper(tmp_path):
     assert rows == [["GCN-JEA", "51.00 ± 1.41 (43.43, +7.57)", "+2.00 [+1.00, +3.00], p < 0.01", "2.0"]]
 
 
-def test_a_line_that_was_cut_off_is_told(tmp_path):
+def test_a_line_that_was_cut_off_is_an_error(tmp_path):
     file = tmp_path / "lines.jsonl"
     file.write_text('{"experiment": "table2", "sys')
-    with pytest.raises(DataError, match=r"lines.jsonl:1: expected a line of results"):
+    with pytest.raises(DataError, match=r"lines.jsonl:1: expected a JSON object with the keys of a result"):
         read_lines(file)
 
 
@@ -220,7 +324,11 @@ def test_a_line_that_was_cut_off_is_told(tmp_path):
         (["table2", "--data", DEMO, "--seeds", "x"], "--seeds x: expected whole numbers"),
         (["table2", "--data", DEMO, "--seeds", ""], "--seeds: expected one or more whole numbers"),
         (["quick", "--models", "magic"], "unknown model 'magic'"),
-        (["peers", "--data", DEMO, "--models", "je"], "the table peers has no rows of the model je"),
+        (["peers", "--data", DEMO, "--models", "je"], "the table peers has no rows for the model je"),
+        (
+            ["ablation", "--data", DEMO, "--models", "names"],
+            "the table ablation has no rows for the model names: expected some of fast, gm",
+        ),
         (["quick", "--models", "names", "--set", "k=0"], "k=0: expected 1 or more"),
         (["quick", "--models", "names", "--set", "epochs=2"], "--set epochs=2: expected NAME=VALUE"),
     ],
@@ -233,6 +341,7 @@ def test_bad_arguments_are_refused_in_one_line(tmp_path, arguments, message):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_the_command_adds_lines_and_prints_the_table(tmp_path):
     arguments = ("bench", "table2", "--data", DEMO, "--models", "names", "--seeds", "0,1")
     done = kgalign(*arguments, cwd=tmp_path)

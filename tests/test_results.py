@@ -1,4 +1,4 @@
-"""The page of results is what its generator makes of results.jsonl."""
+"""The page of results is made from the lines of results.jsonl and is up to date."""
 
 import json
 import re
@@ -7,13 +7,15 @@ from importlib.metadata import version
 
 import pytest
 
-from benchmarks import reading
-from benchmarks.pages import PAGE, page
-from benchmarks.plots import FOLDER, PLOTS, picture, write_plots
-from benchmarks.results import RESULTS, ROOT
+from benchmarks.measure import reading
+from benchmarks.page import PAGE, page
+from benchmarks.page.plots import FOLDER, PLOTS, picture, write_plots
+from benchmarks.results import RESULTS, ROOT, Results
 from kgalign.bench import TABLES, Plan
+from kgalign.bench.ablation import ablation_rows
 from kgalign.bench.results import CANONICAL, append
 from kgalign.datasets import DEMOS
+from kgalign.models import DEFAULT, make_model
 
 KEYS = {
     "experiment", "system", "pair", "seed", "protocol", "split", "metrics", "seconds", "peak_mb", "hardware", "commit", "options",
@@ -25,23 +27,51 @@ def test_every_line_has_its_keys():
         assert set(json.loads(text)) == KEYS
 
 
-def test_page_is_made_from_the_lines():
-    assert PAGE.read_text("utf-8") == page()
+@pytest.fixture(scope="module")
+def results():
+    return Results.read()
 
 
-def test_pictures_of_the_page_are_there_and_no_others():
-    shown = set(re.findall(r"\(plots/(\w+)\.svg\)", page()))
-    assert shown == {name for name in PLOTS if picture(name)} == {path.stem for path in FOLDER.glob("*.svg")}
+def test_page_is_made_from_the_lines(results):
+    assert PAGE.read_text("utf-8") == page(results)
 
 
-def test_every_row_of_a_table_has_as_many_cells_as_its_header():
-    for block in page().split("\n\n"):
+def test_plots_of_the_page_exist_and_no_others(results):
+    shown = set(re.findall(r"\(plots/(\w+)\.svg\)", page(results)))
+    assert shown == {name for name in PLOTS if picture(name, results)} == {path.stem for path in FOLDER.glob("*.svg")}
+
+
+def test_every_row_of_a_table_has_as_many_cells_as_its_header(results):
+    for block in page(results).split("\n\n"):
         if block.startswith("|"):
             assert len({row.count(" | ") for row in block.splitlines()}) == 1, block.splitlines()[0]
 
 
+def test_page_says_of_no_row_that_it_is_of_another_version(results):
+    assert not re.search(r"earlier version|version before|before the present", page(results))
+
+
+def test_lines_of_the_ablation_left_out_the_evidence_that_their_rows_leave_out(results):
+    """A line is found by the name of its row, so it must be measured again if the order of the kinds of evidence changes."""
+    parts = make_model(DEFAULT).capabilities.parts
+    rows = ablation_rows(DEFAULT, parts)
+    lines = [line for line in results.of("ablation") if line["system"] in rows and line["options"]["model"] == DEFAULT]
+    present = {part for part in parts if any(line["system"] == f"everything without {part}" for line in lines)}
+    assert len(present) > 3
+    for line in lines:
+        left_out = line["options"]["model_options"]["without"], rows[line["system"]].options.get("without", "")
+        found, expected = (present.intersection(text.split(",")) for text in left_out)
+        assert found == expected, line["system"]
+
+
+def test_measured_rows_of_the_ablation_are_on_the_page(results):
+    section = page(results).partition("### What each part brings")[2].partition("\n### ")[0]
+    assert "| names only |" in section
+    assert "| + all entities (everything) |" in section
+
+
 @pytest.fixture
-def more_lines(tmp_path, monkeypatch):
+def more_results(tmp_path):
     """The checked-in lines, and lines of two folds and of the canonical split as the command writes them."""
     data = tmp_path / "world"
     shutil.copytree(DEMOS / "fr_en", data)
@@ -49,44 +79,47 @@ def more_lines(tmp_path, monkeypatch):
     file = tmp_path / "results.jsonl"
     shutil.copy(RESULTS, file)
     lines = list(TABLES["table2"].measure(Plan(data, file, models=["names"], seeds=[0])))
+    assert {line["split"] for line in lines} == {"fold 1", "fold 2"}
     for line in lines[:4]:
         append({**line, "pair": "zh_en", "split": CANONICAL}, file)
-    monkeypatch.setattr("benchmarks.results.RESULTS", file)
-    return lines
+    return Results.read(file)
 
 
-def test_page_takes_up_folds_gains_rounds_and_reliability(more_lines):
-    assert {line["split"] for line in more_lines} == {"fold 1", "fold 2"}
-    text = page()
+@pytest.mark.slow
+def test_page_shows_folds_gains_rounds_and_reliability(more_results):
+    text = page(more_results)
     folds = text.partition("## Other datasets")[2]
     assert "| names | 79.40 ± 0.00 |" in folds
     gains = text.partition("### What reasoning brings")[2]
     assert "| names-JEA | +9.11 [" in gains
-    assert {name for name in PLOTS if picture(name)} == set(PLOTS)
+    assert {name for name in PLOTS if picture(name, more_results)} == set(PLOTS)
 
 
-def test_page_says_how_rdf_is_read_where_that_was_measured(tmp_path, monkeypatch):
-    kept = [line for line in RESULTS.read_text("utf-8").splitlines(keepends=True) if json.loads(line)["experiment"] != "reading"]
+@pytest.mark.slow
+def test_page_says_how_fast_rdf_is_read_if_that_was_measured(results, tmp_path):
+    others = Results(tuple(line for line in results.lines if line["experiment"] != "reading"))
+    assert "### Reading RDF" not in page(others)
     file = tmp_path / "results.jsonl"
-    file.write_text("".join(kept), "utf-8")
-    monkeypatch.setattr("benchmarks.results.RESULTS", file)
-    assert "### Reading RDF" not in page()
-    reading.measure(1000)
-    rows = page().partition("### Reading RDF")[2].partition("\n\nMeasured on")[0].splitlines()[-3:]
+    for line in others.lines:
+        append(line, file)
+    reading.measure(1000, file)
+    rows = page(Results.read(file)).partition("### Reading RDF")[2].partition("\n\nMeasured on")[0].splitlines()[-3:]
     assert [row.split(" | ")[0] for row in rows] == [f"| {ending}, 1,000 statements" for ending in ("nt", "nt.gz", "ttl")]
     assert all(row.split(" | ")[2:5] == ["100", "794", "200"] for row in rows)
 
 
-def test_every_picture_can_be_drawn(more_lines, tmp_path):
+@pytest.mark.slow
+def test_every_plot_can_be_drawn(more_results, tmp_path):
     pytest.importorskip("matplotlib")
-    write_plots(tmp_path / "plots")
+    write_plots(more_results, tmp_path / "plots")
     assert {path.stem for path in (tmp_path / "plots").iterdir()} == set(PLOTS)
 
 
-def test_pictures_are_made_from_the_lines(tmp_path):
+@pytest.mark.slow
+def test_plots_are_made_from_the_lines(results, tmp_path):
     pytest.importorskip("matplotlib")
     for folder in (tmp_path / "once", tmp_path / "again"):
-        write_plots(folder)
+        write_plots(results, folder)
     for path in sorted((tmp_path / "once").iterdir()):
         assert path.read_bytes() == (tmp_path / "again" / path.name).read_bytes()
         if f"matplotlib=={version('matplotlib')}\n" in (ROOT / "constraints.txt").read_text("utf-8"):

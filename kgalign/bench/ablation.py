@@ -1,82 +1,81 @@
-"""What each part is worth: the parts of `fast`, and the choices that the paper has tried for its own model."""
+"""How much each part of a model brings: its kinds of evidence, joint decisions, Easy-to-Hard, and confident links among all entities."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from kgalign.bench.decisions import ROUNDS, decide, write_down
+from kgalign.bench import paper_choices
+from kgalign.bench.paper import PAPER_MODEL
 from kgalign.bench.plan import Plan
-from kgalign.bench.results import DEVELOPMENT, Line
+from kgalign.bench.results import Line
 from kgalign.bench.runs import RunRow, measure_rows, without_names
-from kgalign.bench.systems import Case, Trainings, changed, find_cases
-from kgalign.data import hold_out
+from kgalign.bench.systems import Case, find_cases
+from kgalign.data import AlignmentTask
+from kgalign.models import BASELINE, DEFAULT, make_model, model_options
+from kgalign.seams import Model
 
-ONE_LOOK = {"easy_to_hard": False}
-GREEDY = {"decoder": "greedy", **ONE_LOOK}
-PARTS = {
-    "names only": RunRow({"model": "names", **GREEDY}),
-    "+ seeds among the neighbours": RunRow(GREEDY, {"without": "relations,two hops,roles,other relations,other values"}),
-    "+ two hops": RunRow(GREEDY, {"without": "relations,roles,other relations,other values"}),
-    "+ matched relations": RunRow(GREEDY, {"without": "roles,other relations,other values"}),
-    "+ roles": RunRow(GREEDY, {"without": "other relations,other values"}),
-    "+ what speaks against": RunRow(GREEDY),
-    "+ joint": RunRow(ONE_LOOK),
-    "+ easy-to-hard, easy pairs only": RunRow({"all_entities": False}, {"soft_evidence": False}),
-    "+ doubtful pairs": RunRow({"all_entities": False}),
-    "+ all entities (everything)": RunRow(),
-    "everything without matched relations": RunRow({}, {"without": "relations"}),
-    "everything without neighbours": RunRow({}, {"without": "neighbours"}),
-    "everything without two hops": RunRow({}, {"without": "two hops"}),
-    "everything without roles": RunRow({}, {"without": "roles"}),
-    "everything without what speaks against": RunRow({}, {"without": "other relations,other values"}),
-    "everything without joint": RunRow({"decoder": "greedy"}),
-}
-WITHOUT_NAMES = (
-    "+ joint",
-    "+ easy-to-hard, easy pairs only",
-    "everything without matched relations",
-    "everything without two hops",
-    "everything without roles",
-    "everything without what speaks against",
-)
-ROWS_OF_FAST = PARTS | {f"no names: {name}": replace(PARTS[name], change=without_names) for name in WITHOUT_NAMES}
+ABLATION_MODELS = (DEFAULT, PAPER_MODEL)
+EXPERIMENTS = ("ablation", *paper_choices.EXPERIMENTS)
+PLAIN = {"max_rounds": 0}
+GREEDY = {"decoder": "greedy", **PLAIN}
+BASELINE_ONLY = f"{BASELINE} only"
+CONFIDENT_ONLY = "+ easy-to-hard, confident links only"
 
 
 def ablation(plan: Plan) -> Iterator[Line]:
-    """The lines that are missing, one by one."""
-    for case in find_cases(plan, ABLATIONS):
-        yield from ABLATIONS[case.system.model](case)
+    """The missing lines, one by one."""
+    for case in find_cases(plan, ABLATION_MODELS):
+        yield from paper_choices.paper_choices(case) if case.system.model == PAPER_MODEL else _measure_parts(case)
 
 
-def parts_of_fast(case: Case) -> Iterator[Line]:
-    """From names alone to everything, and everything without one part; some of it without names."""
-    yield from measure_rows(case, "ablation", ROWS_OF_FAST)
+def has_ablation(model: str) -> bool:
+    """Whether the table has rows for a model: it declares kinds of evidence, or the paper tried choices for it."""
+    return model == PAPER_MODEL or bool(make_model(model).capabilities.parts)
 
 
-def choices_of_gm(case: Case) -> Iterator[Line]:
-    """The paper's two options with up to k simulated easy pairs, and easy pairs among all entities."""
-    task, gold = case.dataset.read()
-    trainings = Trainings(case, task)
-    for k in (0, 1, 2, 4):
-        system = case.system.with_options(simulated=k)
-        row = case.row("-EHD option 1" if k == 0 else f"-EHD option 2, k={k}")
-        if case.missing("gm_options_dev", [row], split=DEVELOPMENT):
-            model, training = trainings.get(system)
-            decision = decide(model, *hold_out(task, model.dev_fraction, case.seed), "greedy", ROUNDS)
-            yield write_down(case, "gm_options_dev", row, model, decision, training, DEVELOPMENT)
-        if case.missing("gm_options", [row]):
-            model, training = trainings.get(system)
-            yield write_down(case, "gm_options", row, model, decide(model, task, gold, "greedy", ROUNDS), training)
-    for k in (2, 4):
-        for who, everyone in (("test entities", False), ("all entities", True)):
-            for suffix, decoder in (("", "greedy"), ("-JEA", "joint")):
-                row = case.row(f"-EHD{suffix}, {who}, k={k}")
-                if case.missing("gm_all_entities", [row]):
-                    model, training = trainings.get(case.system.with_options(simulated=k))
-                    fresh = changed(model)  # forgets what it has scored: the time counts
-                    decision = decide(fresh, task, gold, decoder, ROUNDS, all_entities=all_entities)
-                    yield write_down(case, "gm_all_entities", row, fresh, decision, training)
+def ablation_rows(model: str, parts: Sequence[str]) -> dict[str, RunRow]:
+    """The rows of a model by name: from names alone to everything, then everything without one part; some of it without names.
+
+    Args:
+        model: A registered name.
+        parts: The kinds of evidence, in the order in which rows add them.
+    """
+    added = [part for part in parts if part != BASELINE]  # the row of the baseline stands for that part
+    rows = {BASELINE_ONLY: RunRow(GREEDY, model=BASELINE)}
+    rows |= {f"+ {part}": RunRow(GREEDY, _leave_out(added[number:])) for number, part in enumerate(added, 1)}
+    rows |= {"+ joint": RunRow(PLAIN)}
+    if "soft_evidence" in model_options(model):
+        rows |= {CONFIDENT_ONLY: RunRow({"all_entities": False}, {"soft_evidence": False})}
+        rows |= {"+ soft evidence": RunRow({"all_entities": False})}
+    else:
+        rows |= {CONFIDENT_ONLY: RunRow({"all_entities": False})}
+    rows |= {"+ all entities (everything)": RunRow()}
+    left_out = {f"everything without {part}": RunRow(options=_leave_out([part])) for part in parts}
+    rows |= {**left_out, "everything without joint": RunRow({"decoder": "greedy"})}
+    nameless = ["+ joint", CONFIDENT_ONLY, *(name for name in left_out if name != f"everything without {BASELINE}")]
+    return rows | {f"no names: {name}": replace(rows[name], change=without_names) for name in nameless}
 
 
-ABLATIONS = {"fast": parts_of_fast, "gm": choices_of_gm}
+def parts_with_evidence(model: Model, task: AlignmentTask) -> tuple[str, ...]:
+    """The parts of a model that a task has evidence for; all of them if the model cannot explain, or if there is no seed."""
+    parts = model.capabilities.parts
+    if not (model.capabilities.explains and len(task.seeds)):
+        return parts
+    kinds = model.fit(task).contributions(task, task.seeds, task.seeds.pairs[:1]).kinds
+    return tuple(part for part in parts if part in kinds)
+
+
+def _measure_parts(case: Case) -> Iterator[Line]:
+    """The missing lines of a model that declares kinds of evidence."""
+    name = case.system.model
+    model = make_model(name, **case.plan.settings_of(name))
+    prefix = "" if name == DEFAULT else f"{name}: "
+    names = [f"{prefix}{row}{case.plan.label}" for row in ablation_rows(name, model.capabilities.parts)]
+    if case.missing("ablation", names):
+        parts = parts_with_evidence(model, case.data.task)
+        yield from measure_rows(case, "ablation", {f"{prefix}{row}": how for row, how in ablation_rows(name, parts).items()})
+
+
+def _leave_out(parts: Sequence[str]) -> dict[str, str]:
+    return {"without": ",".join(parts)} if parts else {}

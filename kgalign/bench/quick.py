@@ -1,4 +1,4 @@
-"""Every model on the bundled demo with small settings: minutes on a CPU, to see that all of them work."""
+"""Every model on the bundled demo with small settings, to see that all of them work: minutes on a CPU."""
 
 from __future__ import annotations
 
@@ -9,12 +9,11 @@ from kgalign.bench.plan import Plan
 from kgalign.bench.results import Line
 from kgalign.bench.systems import find_cases
 from kgalign.bench.table2 import measure_case
-from kgalign.models import model_class
 
 
 def quick(plan: Plan) -> Iterator[Line]:
-    """The rows of Table 2 of each system, with the options that its model has for a quick run."""
+    """The rows of Table 2 for each system, with the options that its model declares for a quick run."""
     for case in find_cases(plan):
-        own = getattr(model_class(case.system.model), "quick_options", {})
+        own = case.system.capabilities.quick_options
         small = case.system.with_options(all_seeds=False, **own)  # one training is enough to see that it works
         yield from measure_case(replace(case, system=small.with_options(**plan.settings)), "quick")

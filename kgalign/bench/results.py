@@ -1,4 +1,4 @@
-"""One line a measured run in a file of results; the tables are made from it, and what has its line is not measured again."""
+"""The file of results: one line for each measured run. Tables are made from its lines, and no line is measured twice."""
 
 from __future__ import annotations
 
@@ -11,15 +11,16 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from kgalign.version import __version__
-from kgalign.align import peak_mb
 from kgalign.errors import DataError
+from kgalign.runs import peak_mb
+from kgalign.version import __version__
 
 Line = dict[str, Any]
-Key = tuple[str, str, str, int, str, str]  # which run it is: experiment, system, pair, seed, protocol, split
+Key = tuple[str, str, str, int, str, str]  # experiment, system, pair, seed, protocol, split: what a run is known by
 
 ROOT = Path(__file__).parents[2]
 CANONICAL = "canonical 30 %"  # the split of DBP15K that all papers share
+CODE = ("kgalign", "benchmarks/*.py")  # where a change makes a commit dirty; in git, * also matches folders
 DEVELOPMENT = "development"  # links held out of the seeds
 
 
@@ -37,7 +38,21 @@ def make_line(
     machine: str | None = None,
     peak: int | None = None,
 ) -> Line:
-    """A line, with the commit and the machine it was measured on."""
+    """A line, with the commit and the machine that it was measured on.
+
+    Args:
+        experiment: The table or script that the line is for.
+        system: The name of the row.
+        pair: The name of the dataset.
+        metrics: The figures.
+        seconds: The time of the run.
+        options: The options of the run.
+        protocol: The protocol of the task.
+        split: The division into seeds and test links.
+        seed: The random seed.
+        machine: The hardware, if it is not the processor of this machine.
+        peak: The peak of memory in MiB, if another process did the work.
+    """
     return {
         "experiment": experiment,
         "system": system,
@@ -55,49 +70,53 @@ def make_line(
 
 
 def append(line: Line, file: Path) -> None:
-    """Adds a line to a file, which is made where there is none."""
+    """Adds a line to a file, which is created if there is none."""
     file.parent.mkdir(parents=True, exist_ok=True)
     with file.open("a", encoding="utf-8") as lines:
         lines.write(json.dumps(line, ensure_ascii=False) + "\n")
 
 
 def read_lines(file: Path, experiment: str | None = None) -> list[Line]:
-    """The lines of an experiment, or all; of two for the same run, the later one. None where there is no such file yet."""
+    """The lines of an experiment, or all lines. The last of several lines for the same run counts; a missing file has no lines."""
     found = []
     for number, text in enumerate(file.read_text("utf-8").splitlines() if file.exists() else (), 1):
         try:
             line = json.loads(text)
             key(line)
         except (json.JSONDecodeError, KeyError, TypeError):
-            raise DataError(f"{file}:{number}: expected a line of results, a JSON object; was it cut off? Then delete it") from None
+            raise DataError(
+                f"{file}:{number}: expected a JSON object with the keys of a result, found something else; delete the line if it was cut off"
+            ) from None
         if experiment in (None, line["experiment"]):
             found.append(line)
     return latest(found)
 
 
 def latest(lines: Iterable[Line]) -> list[Line]:
-    """Of several lines for the same run the last one."""
+    """The last line of each run."""
     return list({key(line): line for line in lines}.values())
 
 
 def key(line: Line) -> Key:
-    """Which run a line is of."""
+    """The run that a line belongs to."""
     return line["experiment"], line["system"], line["pair"], line["seed"], line["protocol"], line["split"]
 
 
 def commit() -> str:
-    """The commit that the code is at; `-dirty` is added where code was changed since. KGALIGN_COMMIT tells it where git cannot; the
-    version stands in for it where kgalign is installed."""
+    """The commit of the code, with `-dirty` if the code was changed since.
+
+    The environment variable KGALIGN_COMMIT overrides it, for machines without git. An installed kgalign has its version instead.
+    """
     if "KGALIGN_COMMIT" in os.environ:
         return os.environ["KGALIGN_COMMIT"]
     found = _git("rev-parse", "--short=12", "HEAD") if (ROOT / ".git").exists() else ""
     if not found:
         return __version__
-    return found + ("-dirty" if _git("status", "--porcelain", "--", "kgalign", "benchmarks/*.py") else "")
+    return found + ("-dirty" if _git("status", "--porcelain", "--", *CODE) else "")
 
 
 def hardware(device: str = "cpu") -> str:
-    """The processor and, unless the device is the CPU, the GPU where there is one and PyTorch has been loaded."""
+    """The processor and, unless the device is the CPU, the GPU, if there is one and PyTorch is loaded."""
     cpu = next(
         (line.split(":")[1].strip() for line in _lines_of("/proc/cpuinfo") if line.startswith("model name")), platform.processor()
     )

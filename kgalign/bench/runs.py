@@ -11,7 +11,7 @@ from functools import cache
 from multiprocessing import get_context
 from typing import Any
 
-from kgalign.align import align, peak_mb
+from kgalign.align import align
 from kgalign.bench.plan import Dataset
 from kgalign.bench.results import Line, make_line
 from kgalign.bench.systems import Case
@@ -20,13 +20,13 @@ from kgalign.datasets import demo
 from kgalign.decoding.decoders import greedy
 from kgalign.errors import KgalignError
 from kgalign.evaluate import evaluate
-from kgalign.models import model_options
+from kgalign.runs import peak_mb
 
 Change = Callable[[AlignmentTask], AlignmentTask]
 
 
 def without_names(task: AlignmentTask) -> AlignmentTask:
-    """All names empty: only the graph is left."""
+    """The task with empty names: only the graphs are left."""
     source, target = (replace(graph, names=[""] * len(graph.names)) for graph in (task.source, task.target))
     return replace(task, source=source, target=target)
 
@@ -39,14 +39,18 @@ def without_seeds(task: AlignmentTask) -> AlignmentTask:
 class RunRow:
     """A row of a table that one call of `align` makes.
 
-    how         arguments of align
-    options     of model and decoder
-    change      what is withheld from the task
-    threshold   adds a row of what a plain threshold makes of the same candidates
+    Attributes:
+        rules: Fields of `Rules` that differ from the defaults.
+        options: Options of the model.
+        model: A registered name; None: the model of the case.
+        protocol: The protocol that the dataset is read in.
+        change: Takes something out of the task.
+        threshold: Adds a second row: the links above 0.5 that a greedy decoder makes of the same candidates.
     """
 
-    how: Mapping[str, Any] = field(default_factory=dict)
+    rules: Mapping[str, Any] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
+    model: str | None = None
     protocol: Protocol = "closed"
     change: Change | None = None
     threshold: bool = False
@@ -58,49 +62,51 @@ def measure_rows(case: Case, experiment: str, rows: Mapping[str, RunRow]) -> Ite
         if not case.missing(experiment, [name + case.plan.label], row.protocol):
             continue
         compile_first()
-        how = {"model": case.system.model, **row.how, "seed": case.seed}
-        given = {option: value for option, value in case.plan.settings.items() if option in model_options(how["model"])}
-        how["options"] = {**row.options, **given}
-        for suffix, metrics, seconds, options, peak in in_own_process(_measure, case.dataset, replace(row, how=how)):
+        model = row.model or case.system.model
+        options = {**row.options, **case.plan.settings_of(model)}
+        prepared = replace(row, model=model, options=options, rules={**row.rules, "seed": case.seed})
+        for suffix, metrics, seconds, used, peak in in_own_process(_measure, case.dataset, prepared):
             line = make_line(
                 experiment,
                 name + suffix + case.plan.label,
                 case.dataset.pair,
                 metrics,
                 seconds=seconds,
-                options=options,
+                options=used,
                 protocol=row.protocol,
                 split=case.dataset.split,
                 seed=case.seed,
                 peak=peak,
             )
-            yield case.plan.note(line)
+            yield case.plan.add(line)
 
 
 def in_own_process(work: Callable[..., Any], *arguments: Any) -> Any:
-    """What a function returns that is called in a process of its own."""
+    """The result of a function that is called in a process of its own."""
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
         try:
             return pool.submit(work, *arguments).result()
         except BrokenProcessPool:
             raise KgalignError(
-                "a run ended before it was done, perhaps for want of memory; what was measured before is kept"
+                "a run ended before it was done, perhaps for lack of memory; the lines measured before are kept"
             ) from None
 
 
 @cache
 def compile_first() -> None:
-    """Runs what is compiled on first use, so that no run is charged for it."""
+    """Runs all code that is compiled on first use, so that no measured run contains the compilation."""
     align(*demo())
 
 
-def _measure(dataset: Dataset, row: RunRow) -> list[tuple[str, dict[str, Any], float, dict[str, Any], int]]:
-    """Suffix of the row's name, figures, seconds with reading, options and peak of memory."""
+def _measure(dataset: Dataset, row: RunRow) -> list[tuple[str, dict[str, Any], float, dict[str, Any], int | None]]:
+    """A suffix for the name of the row, figures, seconds with reading, options and peak of memory."""
     began = time.perf_counter()
     task, gold = dataset.read(row.protocol)
-    run = align(row.change(task) if row.change else task, gold, **row.how)
+    task = row.change(task) if row.change else task
+    assert row.model is not None
+    run = align(task, gold, model=row.model, options=row.options, **row.rules)
     seconds = time.perf_counter() - began
-    metrics = {**(run.metrics or {}), "rounds": len(run.alignment.record["rounds"])}
+    metrics = {**(run.metrics or {}), "rounds": len(run.reasoning.rounds)}
     found = [("", metrics, seconds, dict(run.options), peak_mb())]
     if row.threshold:
         best = greedy(run.candidates)

@@ -1,4 +1,4 @@
-"""Lines of results as the rows of a table: mean and spread over seeds and folds, beside the paper's figures."""
+"""Lines of results as rows of a table: mean and spread over seeds and folds, beside the paper's figures."""
 
 from __future__ import annotations
 
@@ -10,41 +10,43 @@ from kgalign.bench.results import CANONICAL, DEVELOPMENT, Line
 
 
 def summarise(lines: Sequence[Line]) -> tuple[list[str], list[list[str]]]:
-    """Header and rows, one for each system; hits@1 in percent for each pair, in parentheses what the paper prints and the difference."""
-    there = {line["pair"] for line in lines}
-    pairs = [*(pair for pair in paper.PAIRS if pair in there), *sorted(there.difference(paper.PAIRS))]
+    """The header, and one row for each system: hits@1 in percent for each pair, in parentheses the paper's figure and the difference."""
+    found = {line["pair"] for line in lines}
+    pairs = [*(pair for pair in paper.PAIRS if pair in found), *sorted(found.difference(paper.PAIRS))]
     has_gains = any("gain" in line["metrics"] for line in lines)
     kinds = list(dict.fromkeys(_kind(line) for line in lines))
-    several = len({asked for _, asked, _ in kinds}) > 1
+    several = len({links for _, links, _ in kinds}) > 1
     rows = []
     for kind in kinds:
-        system, asked, _ = kind
+        system, links, _ = kind
         chosen = [line for line in lines if _kind(line) == kind]
         cells = [_cell([line for line in chosen if line["pair"] == pair], pair) for pair in pairs]
-        name = f"{system}, {asked}" if several else system
+        name = f"{system}, {links}" if several else system
         gain = [gain_text(chosen)] if has_gains else []
         rows.append([name, *cells, *gain, f"{_mean(line['seconds'] for line in chosen):.1f}"])
     return ["", *pairs, *(["gain by reasoning"] if has_gains else []), "seconds"], rows
 
 
 def mean_and_spread(values: Sequence[float]) -> str:
-    """The mean of fractions in percent, with the standard deviation where there are several."""
+    """The mean of fractions in percent, with the standard deviation if there are several."""
     spread = f" ± {100 * statistics.stdev(values):.2f}" if len(values) > 1 else ""
     return f"{100 * _mean(values):.2f}{spread}"
 
 
 def gain_text(lines: Sequence[Line]) -> str:
-    """The mean gain over plain decisions, the widest of its 95 % intervals and the largest p; empty where no line has it."""
-    told = [line["metrics"] for line in lines if "gain" in line["metrics"]]
-    if not told:
+    """The mean gain over plain decoding, the widest of its 95 % intervals and the largest p; empty if no line has a gain."""
+    gains = [line["metrics"] for line in lines if "gain" in line["metrics"]]
+    if not gains:
         return ""
-    lows, highs = zip(*(metrics["gain_interval"] for metrics in told), strict=True)
-    p = max(metrics["gain_p"] for metrics in told)
-    return f"{100 * _mean(metrics['gain'] for metrics in told):+.2f} [{100 * min(lows):+.2f}, {100 * max(highs):+.2f}], {p_text(p)}"
+    lows, highs = zip(*(metrics["gain_interval"] for metrics in gains), strict=True)
+    p = max(metrics["gain_p"] for metrics in gains)
+    return (
+        f"{100 * _mean(metrics['gain'] for metrics in gains):+.2f} [{100 * min(lows):+.2f}, {100 * max(highs):+.2f}], {p_text(p)}"
+    )
 
 
 def p_text(p: float) -> str:
-    """A p-value; the smallest that a thousand draws can tell is a bound."""
+    """A p-value; a thousand draws cannot show a smaller one than the bound."""
     return "p < 0.01" if p < 0.01 else f"p = {p:.2f}"
 
 
@@ -60,6 +62,7 @@ def _cell(lines: Sequence[Line], pair: str) -> str:
 
 
 def _kind(line: Line) -> tuple[str, str, str]:
+    """System, kind of test links and experiment: lines with the same kind are one row."""
     return line["system"], DEVELOPMENT if line["split"] == DEVELOPMENT else line["protocol"], line["experiment"]
 
 

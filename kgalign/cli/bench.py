@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,6 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from kgalign.bench import TABLES, Plan, check, planned_lines
+from kgalign.bench.results import Line
 from kgalign.bench.summary import summarise
 from kgalign.cli.options import AsJson, Settings, parse_settings
 from kgalign.cli.printing import INTERRUPTED, check_interrupted, console, fail, print_json
@@ -21,61 +21,78 @@ from kgalign.datasets.download import LIGHTEA, download_dbp15k
 from kgalign.errors import OptionError
 from kgalign.models import MODELS, model_options
 
+RESULTS = Path("benchmarks/results.jsonl")
+
 
 def download(
     dataset: Annotated[str, typer.Argument(help="dbp15k")],
     output: Annotated[Path, typer.Option("-o", "--output", help="a folder that does not exist yet")] = Path("dbp15k"),
-    mirror: Annotated[str, typer.Option(help="another place with the same files")] = LIGHTEA,
+    mirror: Annotated[str, typer.Option(help="another address with the same files")] = LIGHTEA,
 ) -> None:
-    """Fetch a benchmark; each file is checked against its SHA-256."""
+    """Download a benchmark. Each file is checked against its SHA-256."""
     if dataset != "dbp15k":
         raise OptionError(f"unknown dataset {dataset!r}: expected dbp15k")
-    folder = download_dbp15k(output, base_url=mirror, on_file=lambda name: console.print(f"fetching {name}"))
+    folder = download_dbp15k(output, base_url=mirror, on_file=lambda name: console.print(f"downloading {name}"))
     console.print(f"done: {folder}. Try: kgalign align {folder}/fr_en")
 
 
 def bench(
     table: Annotated[str, typer.Argument(help=f"one of {', '.join(TABLES)}")],
-    data: Annotated[Path | None, typer.Option(help="a dataset folder, or a folder of them; quick has its own")] = None,
-    models: Annotated[str, typer.Option(help="some of the models, comma between them; all that the table has")] = "",
-    pairs: Annotated[str, typer.Option(help="some of the datasets in DATA, comma between them")] = "",
-    folds: Annotated[str, typer.Option(help="some of the folds of OpenEA folders, comma between them")] = "",
-    seeds: Annotated[str | None, typer.Option(help="comma between them; 0,1,2, for quick 0")] = None,
-    device: Annotated[str, typer.Option(help="auto, cpu, cuda")] = "auto",
-    results: Annotated[
-        Path | None, typer.Option(help="file that lines are added to; benchmarks/results.jsonl, for quick none")
+    data: Annotated[Path | None, typer.Option(help="a dataset folder, or a folder of them; quick uses the bundled demo")] = None,
+    models: Annotated[str, typer.Option(help="models, with commas between them; all models of the table if not given")] = "",
+    pairs: Annotated[str, typer.Option(help="datasets in DATA, with commas between them; all if not given")] = "",
+    folds: Annotated[str, typer.Option(help="folds of OpenEA folders, with commas between them; all if not given")] = "",
+    seeds: Annotated[
+        str | None, typer.Option(help="random seeds, with commas between them; 0,1,2 if not given, for quick 0")
     ] = None,
-    again: Annotated[bool, typer.Option("--again", help="measure also what has its line")] = False,
-    refit: Annotated[bool, typer.Option("--refit", help="add rows in which easy pairs become seeds of a new training")] = False,
-    development: Annotated[bool, typer.Option("--development", help="ask links held out of the seeds, not test links")] = False,
+    device: Annotated[str, typer.Option(help="auto, cpu or cuda")] = "auto",
+    results: Annotated[Path | None, typer.Option(help=f"file to add lines to; {RESULTS} if not given, for quick none")] = None,
+    again: Annotated[bool, typer.Option("--again", help="measure lines that the file already has, too")] = False,
+    refit: Annotated[
+        bool, typer.Option("--refit", help="add rows in which confident links become seeds of a new training")
+    ] = False,
+    development: Annotated[
+        bool, typer.Option("--development", help="measure on links held out of the seeds, not on the test links")
+    ] = False,
     settings: Settings = None,
-    label: Annotated[str, typer.Option(help="is added to the names of systems, for rows with other settings")] = "",
-    keep: Annotated[Path | None, typer.Option(help="folder for trained models; those that are there are used")] = None,
+    label: Annotated[str, typer.Option(help="a suffix for the names of systems, for rows with other settings")] = "",
+    keep: Annotated[Path | None, typer.Option(help="folder for trained models; those that it already has are used")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Make one of the paper's tables, ours beside it. What has its line in the file of results is not measured again."""
+    """Make one of the paper's tables with our figures beside it. Lines that the file of results already has are not measured again."""
     if table not in TABLES:
         raise OptionError(f"unknown table {table!r}: expected one of {', '.join(TABLES)}")
     if data is None and table != "quick":
-        raise OptionError("--data: expected a folder with datasets, for instance dbp15k (kgalign download dbp15k)")
-    chosen = tuple(_parts(models)) or (_models_that_are_there() if table == "quick" else ())
+        raise OptionError("`data`: expected a folder with datasets, for instance dbp15k (kgalign download dbp15k)")
+    chosen = tuple(_parts(models)) or (_installed_models() if table == "quick" else ())
     plan = Plan(
         data=data or DEMOS / "fr_en",
-        results=results or (None if table == "quick" else Path("benchmarks/results.jsonl")),
+        results=results or (None if table == "quick" else RESULTS),
         models=chosen,
         pairs=_parts(pairs),
-        folds=_numbers("--folds", folds),
-        seeds=_numbers("--seeds", seeds if seeds is not None else "0" if table == "quick" else "0,1,2"),
+        folds=_numbers("folds", folds),
+        seeds=_numbers("seeds", seeds if seeds is not None else "0" if table == "quick" else "0,1,2"),
         device=device,
         again=again,
         refit=refit,
         development=development,
-        settings=parse_settings(settings, _options_of(chosen or TABLES[table].models)),
+        settings=parse_settings(settings, _options_of(chosen or TABLES[table].models)) if settings else {},
         label=label,
         keep=keep,
     )
     check(table, plan)
-    console.print(f"word vectors: {plan.word_vectors or f'none, for there is no glove*.txt or glove*.txt.gz in {plan.data}'}")
+    console.print(f"word vectors: {plan.word_vectors or f'none, since {plan.data} has no glove*.txt or glove*.txt.gz'}")
+    measured = _measure(table, plan)
+    lines = planned_lines(table, plan) if plan.results else measured
+    console.print(f"{len(measured)} lines measured" + (f", {len(lines)} of this kind in {plan.results}" if plan.results else ""))
+    if as_json:
+        print_json(lines)
+    else:
+        _show(table, lines)
+
+
+def _measure(table: str, plan: Plan) -> list[Line]:
+    """The missing lines, each printed as soon as it is measured."""
     measured = []
     try:
         for line in TABLES[table].measure(plan):
@@ -84,38 +101,45 @@ def bench(
             console.print(f"{line['system']}, {line['pair']}, seed {line['seed']}: hits@1 {hits:.4f}, {line['seconds']:.1f} s")
     except (KeyboardInterrupt, SystemError) as error:
         check_interrupted(error)
-        kept = f"what was measured is in {plan.results}: the same command goes on from there" if plan.results else "nothing is kept"
+        kept = (
+            f"the lines measured so far are in {plan.results}; run the same command to go on" if plan.results else "nothing is kept"
+        )
         sys.exit(fail(f"interrupted; {kept}", INTERRUPTED))
-    lines = planned_lines(table, plan) if plan.results else measured
-    console.print(f"{len(measured)} lines measured" + (f", {len(lines)} of this kind in {plan.results}" if plan.results else ""))
-    if as_json:
-        print_json(lines)
-        return
+    return measured
+
+
+def _show(table: str, lines: list[Line]) -> None:
     header, rows = summarise(lines)
-    beside = ", in parentheses the paper's and the difference" if table == "table2" else ""
+    beside = ", in parentheses the paper's figure and the difference" if table == "table2" else ""
     shown = Table(*header, title=f"{table}: hits@1 in percent{beside}")
     for row in rows:
         shown.add_row(*row)
     Console(highlight=False, markup=False).print(shown)
 
 
-def _models_that_are_there() -> tuple[str, ...]:
-    """The models that nothing is missing for; says which are left out."""
-    if all(find_spec(package) for package in ("torch", "safetensors")):
-        return tuple(MODELS)
-    console.print("without PyTorch, only names and fast; pip install torch safetensors, and all models are tried")
-    return "names", "fast"
+def _installed_models() -> tuple[str, ...]:
+    """The models whose packages are installed. Prints which models are left out, and what they need."""
+    installed, missing = [], {}
+    for name in MODELS:
+        try:
+            model_options(name)
+            installed.append(name)
+        except OptionError as error:
+            missing[name] = error
+    if missing:
+        console.print(f"left out: {', '.join(missing)}; {next(iter(missing.values()))}")
+    return tuple(installed)
 
 
 def _parts(text: str) -> list[str]:
-    """What stands between the commas."""
+    """The texts between the commas."""
     return [part.strip() for part in text.split(",") if part.strip()]
 
 
 def _numbers(option: str, text: str) -> list[int]:
     parts = _parts(text)
     if not all(part.isdecimal() for part in parts):
-        raise OptionError(f"{option} {text}: expected whole numbers with commas between them, such as 0,1,2")
+        raise OptionError(f"`{option}` {text}: expected whole numbers with commas between them, such as 0,1,2")
     return [int(part) for part in parts]
 
 

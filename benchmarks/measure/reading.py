@@ -1,6 +1,6 @@
-"""A million triples of RDF, read in a process of its own: seconds and memory, N-Triples and Turtle.
+"""Reading a million RDF statements in a process of its own: seconds and memory, for N-Triples and Turtle.
 
-    python -m benchmarks.reading [--triples 1000000]
+    python -m benchmarks.measure.reading [--triples 1000000]
 
 The graph is generated; a tenth of its statements are names, another tenth other literals.
 """
@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.results import add
+from benchmarks.results import GENERATED, RESULTS, add
 from kgalign import Attributes, KnowledgeGraph, read_graph, write_graph
-from kgalign.align import peak_mb
 from kgalign.bench.runs import in_own_process
+from kgalign.runs import peak_mb
 
 FORMATS = ("nt", "nt.gz", "ttl")
 BASE = "http://dbpedia.org"
@@ -30,12 +30,19 @@ def main() -> None:
     measure(parser.parse_args().triples)
 
 
-def measure(statements: int) -> None:
-    """Adds a line for each format to the file of results."""
+def measure(statements: int, file: Path = RESULTS) -> None:
+    """Adds a line for each format.
+
+    Args:
+        statements: The number of statements in the graph.
+        file: The file of results.
+    """
     with tempfile.TemporaryDirectory() as folder:
         for ending in FORMATS:
             path = Path(folder) / f"graph.{ending}"
-            in_own_process(_write, statements, path)  # this process stays small: a new one counts from its parent's memory on
+            in_own_process(
+                _write, statements, path
+            )  # keeps this process small: the peak of a child starts at the memory of its parent
             seconds, metrics = in_own_process(_read, path)
             add(
                 "reading",
@@ -45,12 +52,13 @@ def measure(statements: int) -> None:
                 seconds=seconds,
                 options={"triples": statements, "format": ending},
                 protocol="open",
-                split="generated 30 %",
+                split=GENERATED,
+                file=file,
             )
 
 
 def generate(statements: int, seed: int = 0) -> KnowledgeGraph:
-    """A graph with that many statements, its degrees as uneven as in the world."""
+    """A graph with that many statements, in which a few entities and relations have most of the triples."""
     random = np.random.default_rng(seed)
     count = statements // 10
     triples = np.column_stack(
@@ -77,7 +85,7 @@ def _write(statements: int, path: Path) -> None:
 
 
 def _read(path: Path) -> tuple[float, dict[str, Any]]:
-    """Seconds, and the other figures."""
+    """Seconds and the other figures."""
     before = peak_mb()
     began, began_cpu = time.perf_counter(), time.process_time()
     graph = read_graph(path)

@@ -1,4 +1,4 @@
-"""Two graphs of any size that look like DBP15K: two views of one hidden world, and the links between them."""
+"""Two generated graphs of any size that resemble DBP15K: two views of one hidden world, and the links between them."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from kgalign import Alignment, AlignmentTask, KnowledgeGraph
 from kgalign.data import Floats, Ints
 from kgalign.readers import make_task
 
-SHARED, OVERSIZE = 0.79, 1.12  # of a view's entities; the few that end up without a fact are left out
+SHARED, OVERSIZE = 0.79, 1.12  # shares of a view's entities: those in both views; all, before the few without a fact are left out
 SEED_RATIO = 0.3
-KEPT, EVENNESS = (0.46, 0.6), 0.5  # facts of the world that either view has; some entities have all of theirs, others hardly any
+KEPT, EVENNESS = (0.46, 0.6), 0.5  # shares of the facts in each view; some entities keep all of their facts, others hardly any
 OUT_MEDIAN, OUT_SPREAD, OUT_ALONE = 17.0, 0.6, 0.08  # facts of an entity; entities of one view only have fewer
-REPEATED = 0.25  # facts whose relation is that of the fact before
-SPLIT, MERGED = 0.15, 0.15  # of the second view's relations
-WORD_COUNTS = (0.12, 0.42, 0.27, 0.19)  # names of 1, 2, 3 and 4 words
-SAME_NAME, OTHER_NAME = 0.27, 0.08  # of the first view's names; the rest is changed word by word:
-SAME_WORD, NEAR_WORD, FAR_WORD, OTHER_WORD = 0.47, 0.18, 0.16, 0.12  # what is left of 1 is dropped
+REPEATED = 0.25  # the share of facts with the same relation as the fact before
+SPLIT, MERGED = 0.15, 0.15  # shares of the relations in the target view
+WORD_COUNTS = (0.12, 0.42, 0.27, 0.19)  # shares of names with 1, 2, 3 and 4 words
+SAME_NAME, OTHER_NAME = 0.27, 0.08  # shares of the names in the source view; the others are changed word by word:
+SAME_WORD, NEAR_WORD, FAR_WORD, OTHER_WORD = 0.47, 0.18, 0.16, 0.12  # shares of words; the remaining ones are dropped
 ONSETS = [*"bcdfghjklmnprstvwz", "br", "ch", "cl", "dr", "gr", "kr", "ph", "sh", "st", "th", "tr", ""]
 VOWELS = [*"aeiou", "ai", "ee", "ia", "ou"]
 CODAS = ["", "", "", "", "", "", *"lmnrst", "ng"]
@@ -26,17 +26,21 @@ ALIKE = str.maketrans("aeioubcdfgklmnprstvwz", "eaeuovkttvcrnmblzdbvs")
 
 
 def generate(entities: int, seed: int = 0) -> tuple[AlignmentTask, Alignment]:
-    """An open task of about that many entities a side, and its gold links; 30 % of all links are seeds.
+    """An open task, and its gold links; 30 % of all links are seeds.
 
-    The world has classes and communities of entities, some of them popular. A relation leads from one class to another, more or less
-    within a community and more or less to the popular ones; some have one value only. Either view has its own part of the entities
-    and facts, and relations and ids of its own. The second one bears the world's names, the first one a poor translation of them.
+    The world has classes and communities of entities, and some entities are popular. A relation leads from one class to another, more or
+    less within a community and more or less to popular entities; some relations have one value only. Each view has a part of the entities
+    and facts, with relations and ids of its own. The target view has the names of the world, the source view a poor translation of them.
 
-    `python -m benchmarks.likeness` shows how like DBP15K it is: degrees, relations, names, what both views have.
+    `python -m benchmarks.measure.likeness` compares the result with DBP15K: degrees, relations, names, facts in both views.
 
-    The constants were tuned by hand, with one seed, to those figures and to how hard names alone and the graph alone are. The graph
-    alone is still easier here than there, and whether an entity is ever a head still hints at its having a counterpart, if far less
-    than there. So figures on these graphs tell of time and memory; those of quality do not compare with DBP15K's.
+    The constants were tuned by hand, with one seed, to those figures and to the difficulty of names alone and of the graph alone. The
+    graph alone is still easier here than in DBP15K. Whether an entity is ever a head still hints at a counterpart, but far less than in
+    DBP15K. So these graphs measure time and memory; figures of quality do not compare with those on DBP15K.
+
+    Args:
+        entities: About how many entities each graph has.
+        seed: Draws the graphs.
     """
     random = np.random.default_rng(seed)
     seen = _views(round(OVERSIZE * entities), random)
@@ -67,7 +71,7 @@ def generate(entities: int, seed: int = 0) -> tuple[AlignmentTask, Alignment]:
 
 
 def _views(size: int, random: np.random.Generator) -> Ints:
-    """(2, n) which entities of the world either view may have, `size` each."""
+    """(2, n) which entities of the world each view may have, `size` in each."""
     alone = round((1 - SHARED) * size)
     seen = np.ones((2, size + alone), bool)
     seen[0, :alone] = seen[1, size:] = False
@@ -105,27 +109,27 @@ def _facts(shared: Ints, random: np.random.Generator) -> tuple[Ints, Ints]:
     is_local = (random.random(len(heads)) < local[relations]) & (segment_sizes[near] > 0)
     sizes = np.where(is_local, segment_sizes[near], class_sizes[ranges[relations]])
     position = (sizes * random.random(len(heads)) ** steepness[relations]).astype(np.int64)
-    last = size - 1  # where a class has no members, there is nothing to choose from
+    last = size - 1  # a class without members has no tail to choose
     tails = np.where(
         is_local,
         nearby[np.minimum(segment_starts[near] + position, last)],
         everywhere[np.minimum(class_starts[ranges[relations]] + position, last)],
     )
     facts = np.column_stack([heads, relations, tails])[(heads != tails) & (sizes > 0)]
-    # Of a functional relation an entity has one fact: the first one.
+    # An entity keeps only its first fact of a functional relation.
     keys = np.where(functional[facts[:, 1]], 0, facts[:, 2] + 1) + (size + 1) * (facts[:, 0] * count + facts[:, 1])
     _, first = np.unique(keys, return_index=True)
     return facts[first], np.column_stack([class_of, community_of])
 
 
 def _part(facts: Ints, share: float, there: Ints, random: np.random.Generator) -> Ints:
-    """The facts that a view has: about that share of those between entities that it may have."""
-    known = random.beta(EVENNESS * share, EVENNESS * (1 - share), len(there))  # of an entity's own facts
+    """The facts of a view: about that share of the facts between entities that it may have."""
+    known = random.beta(EVENNESS * share, EVENNESS * (1 - share), len(there))  # the share of each entity's own facts
     return facts[(random.random(len(facts)) < known[facts[:, 0]]) & there[facts[:, [0, 2]]].all(axis=1)]
 
 
 def _repeated(relations: Ints, heads: Ints, random: np.random.Generator) -> Ints:
-    """The same relations, but now and then a fact has the relation of the fact before, where that is of the same entity."""
+    """The same relations, but some facts have the relation of the fact before, if that fact has the same head."""
     fresh = random.random(len(heads)) >= REPEATED
     fresh[:1] = True
     fresh[1:] |= heads[1:] != heads[:-1]
@@ -133,7 +137,7 @@ def _repeated(relations: Ints, heads: Ints, random: np.random.Generator) -> Ints
 
 
 def _schema(share: Floats, count: int, random: np.random.Generator) -> tuple[Floats, Ints]:
-    """The weight of each relation and the class it starts from, ascending; a class gets relations as it has entities."""
+    """The weight of each relation and the class of its heads, ascending; a class with more entities gets more relations."""
     weights = _zipf(count, 1.65, 9)
     missing, domains = share.copy(), np.empty(count, np.int64)
     for relation, weight in enumerate(weights):
@@ -146,17 +150,17 @@ def _schema(share: Floats, count: int, random: np.random.Generator) -> tuple[Flo
 def _other_relations(triples: Ints, random: np.random.Generator) -> Ints:
     """The same facts with some relations split in two and some merged with another one."""
     count = int(triples[:, 1].max(initial=0)) + 1
-    fate, partner = random.random(count), random.permutation(count)
+    chance, other = random.random(count), random.permutation(count)
     relations = triples[:, 1]
     half = random.random(int(triples.max(initial=0)) + 1) < 0.5  # an entity's facts stay together
-    split = (fate[relations] < SPLIT) & half[triples[:, 0]]
-    merged = (fate > 1 - MERGED)[relations]
-    relations = np.where(split, relations + count, np.where(merged, partner[relations], relations))
+    split = (chance[relations] < SPLIT) & half[triples[:, 0]]
+    merged = (chance > 1 - MERGED)[relations]
+    relations = np.where(split, relations + count, np.where(merged, other[relations], relations))
     return np.unique(np.column_stack([triples[:, 0], relations, triples[:, 2]]), axis=0)
 
 
 def _names(groups: Ints, random: np.random.Generator) -> tuple[list[str], list[str]]:
-    """The names of all entities of the world as the first and as the second view has them."""
+    """The names of all entities of the world, in the source view and in the target view."""
     size = len(groups)
     vocabulary = list(_vocabulary(round(60_000 * (size / 20_000) ** 0.75), random))
     count = len(vocabulary)
@@ -174,9 +178,9 @@ def _names(groups: Ints, random: np.random.Generator) -> tuple[list[str], list[s
     words = np.where(kind > 0.9, place_words[groups[:, 1:], picks], words)
     lengths = random.choice(np.arange(1, 5), size, p=WORD_COUNTS)
     words[np.arange(5) >= lengths[:, None]] = -1
-    words = _told_apart(words, draw((size,)))
+    words = _made_unique(words, draw((size,)))
 
-    # A form of a word: itself, spelt a little otherwise, spelt quite otherwise; other words stand for it at random, but always the same.
+    # Each word has three forms: itself, a slightly different spelling, a very different one. It also has one random synonym.
     near = _respelt(vocabulary, 1, random)
     forms = [*vocabulary, *near, *_respelt(near, 2, random)]
     synonyms = random.permutation(count)
@@ -196,8 +200,8 @@ def _names(groups: Ints, random: np.random.Generator) -> tuple[list[str], list[s
     return list(_joined(changed, forms)), list(_joined(words, forms))
 
 
-def _told_apart(words: Ints, extra: Ints) -> Ints:
-    """The same names, but one that an earlier entity has gets one more word, as an encyclopedia does it."""
+def _made_unique(words: Ints, extra: Ints) -> Ints:
+    """The same names, but a name that an earlier entity has gets one more word, as in an encyclopedia."""
     mixed = (words + 1) @ np.array([1, 1_000_003, 10_000_019, 100_000_007, 1_000_000_007])
     _, first = np.unique(mixed, return_index=True)
     again = np.ones(len(words), bool)
@@ -208,7 +212,7 @@ def _told_apart(words: Ints, extra: Ints) -> Ints:
 
 
 def _vocabulary(count: int, random: np.random.Generator) -> dict[str, None]:
-    """About that many different words that can be said, most common first; common words are shorter."""
+    """About that many different pronounceable words, most common first; common words are shorter."""
     syllables = [onset + vowel + coda for onset in ONSETS for vowel in VOWELS for coda in CODAS]
     order = random.permutation(len(syllables))
     syllables = [syllables[at] for at in order]

@@ -1,14 +1,15 @@
-"""Our assignment solver beside those of scipy, ortools and lapx: same instances, same optimum, how many seconds.
+"""Our assignment solver beside those of scipy, ortools and lapx: the same instances, the same optimum, the seconds of each.
 
-The instances are real candidate lists (names of ZH-EN, 20 from either side, and 10 from one), and the latter tiled and perturbed to
-larger sizes: a copy's candidates point to another copy now and then, so that one giant component holds nearly all rows.
-Each solver runs in a process of its own, within a time limit; what it does not reach is written down as such.
+    python -m benchmarks.measure.solvers
+
+The instances are real candidate lists: names of ZH-EN, 20 candidates from both directions, and 10 from one. The second list is also tiled
+and perturbed to larger sizes: some candidates of a copy are in another copy, so that one giant component holds nearly all rows.
+Each solver runs in a process of its own and has a time limit. A line says so where a solver fails or does not finish.
 """
 
 from __future__ import annotations
 
 import multiprocessing
-import resource
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -23,6 +24,8 @@ from benchmarks.results import DATA, add
 from kgalign import Candidates, make_model, read
 from kgalign.decoding.assignment import assign
 from kgalign.decoding.decoders import joint
+from kgalign.models import BASELINE
+from kgalign.runs import peak_mb
 
 LIMIT_SECONDS = 300
 UNMATCHED = 0.01
@@ -43,7 +46,7 @@ def ours(instance: Instance) -> float:
 
 
 def scipy_sparse(instance: Instance) -> float:
-    """A dummy column a row stands for staying unmatched; costs are shifted, for scipy takes a zero for no edge."""
+    """Each row has a dummy column for staying unmatched. Costs are shifted, since scipy takes a zero for no edge."""
     n = len(instance.unmatched)
     rows = np.concatenate([np.repeat(np.arange(n), np.diff(instance.starts)), np.arange(n)])
     columns = np.concatenate([instance.columns, instance.column_count + np.arange(n)])
@@ -53,7 +56,7 @@ def scipy_sparse(instance: Instance) -> float:
 
 
 def scipy_dense(instance: Instance) -> float:
-    """A full matrix in which a pair that is no candidate costs as much as staying unmatched."""
+    """A full matrix. A pair that is no candidate costs as much as staying unmatched."""
     n = len(instance.unmatched)
     if n > 20_000:
         raise MemoryError("a full matrix of this size does not fit")
@@ -64,7 +67,7 @@ def scipy_dense(instance: Instance) -> float:
 
 
 def ortools(instance: Instance) -> float:
-    """Whole numbers, costs x 1e6."""
+    """Costs times 1e6, rounded to whole numbers."""
     from ortools.graph.python import linear_sum_assignment as solver
 
     left, right, costs = mirrored(instance)
@@ -87,7 +90,7 @@ def lapx(instance: Instance) -> float:
 
 
 def mirrored(instance: Instance) -> tuple[Any, Any, Any]:
-    """Row, column and cost of the edges of a problem that has a perfect matching: the instance and a mirror image of it for nothing."""
+    """Row, column and cost of the edges of a problem with a perfect matching: the instance, and its mirror image at no cost."""
     n, m = len(instance.unmatched), instance.column_count
     rows = np.repeat(np.arange(n), np.diff(instance.starts))
     left = np.concatenate([rows, np.arange(n), n + np.arange(m), n + instance.columns])
@@ -106,13 +109,13 @@ SOLVERS: dict[str, Callable[[Instance], float]] = {
 
 def main() -> None:
     task, _ = read(DATA / "dbp15k" / "zh_en")
-    model = make_model("names").fit(task)
-    lists = model.predict(task, task.seeds)
-    tens = replace(model, k=10, both_directions=False).predict(task, task.seeds)
+    fitted = make_model(BASELINE).fit(task)
+    twenties = fitted.predict(task, task.seeds)
+    tens = replace(fitted, options=make_model(BASELINE, k=10, both_directions=False)).predict(task, task.seeds)
     joint(tens)  # compiles
     instances = {
         "10,500 x 10": lambda: instance_of(tens),
-        "10,500 x 20 both": lambda: instance_of(lists),
+        "10,500 x 20 both": lambda: instance_of(twenties),
         "105,000 x 10": lambda: instance_of(tiled(tens, 10)),
         "1,008,000 x 10": lambda: instance_of(tiled(tens, 96)),
     }
@@ -121,16 +124,16 @@ def main() -> None:
         optimum = None
         for solver in SOLVERS:
             if solver != "kgalign" and len(instance.unmatched) > 200_000 and solver != "lapx lapmod":
-                continue  # about a minute at a tenth of the size, and growing faster than the size: not tried
+                continue  # takes a minute at a tenth of the size, and grows faster than the size
             total, seconds, peak = measured(solver, instance)
             optimum = total if solver == "kgalign" else optimum
-            apart = abs(total - optimum) / abs(optimum) if total is not None and optimum else None
-            metrics = {"objective": total, "apart": apart, "solved": total is not None, "peak_mb": peak}
+            difference = abs(total - optimum) / abs(optimum) if total is not None and optimum else None
+            metrics = {"objective": total, "apart": difference, "solved": total is not None, "peak_mb": peak}
             add("solvers", solver, name, metrics, seconds=seconds, options={"unmatched": UNMATCHED, "limit": LIMIT_SECONDS})
 
 
 def measured(solver: str, instance: Instance) -> tuple[float | None, float, int]:
-    """Objective, seconds and peak memory of a solver in a process of its own; no objective where it failed or took too long."""
+    """Objective, seconds and peak memory of a solver in a process of its own; no objective if it failed or took too long."""
     context = multiprocessing.get_context("fork")
     receiver, sender = context.Pipe(duplex=False)
 
@@ -141,11 +144,11 @@ def measured(solver: str, instance: Instance) -> tuple[float | None, float, int]
         except (MemoryError, OverflowError, ValueError) as error:
             print(f"{solver}: {error}")
             total = None
-        sender.send((total, time.perf_counter() - began, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024))
+        sender.send((total, time.perf_counter() - began, peak_mb() or 0))
 
     process = context.Process(target=work)
     process.start()
-    sender.close()  # so that a child that dies is noticed at once, and not taken for one that is slow
+    sender.close()  # so that the death of a child is noticed at once
     began = time.perf_counter()
     try:
         answer = receiver.recv() if receiver.poll(LIMIT_SECONDS) else (None, float(LIMIT_SECONDS), 0)
@@ -165,7 +168,7 @@ def instance_of(candidates: Candidates) -> Instance:
 
 
 def tiled(candidates: Candidates, copies: int) -> Candidates:
-    """The lists many times over, each time with other noise, and some candidates in another copy."""
+    """Copies of the lists, each with other noise and with some candidates in another copy."""
     random = np.random.default_rng(0)
     width = int(candidates.targets.max()) + 1
     targets, scores = [], []

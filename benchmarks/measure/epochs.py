@@ -1,9 +1,9 @@
-"""What an epoch of each model that trains vectors takes on this machine, in a process of its own: seconds and memory.
+"""Seconds and memory of an epoch of each embedding model on this machine, in a process of its own.
 
-    python -m benchmarks.epochs [model ...] [--pair zh_en] [--device cpu]
+    python -m benchmarks.measure.epochs [model ...] [--pair zh_en] [--device cpu]
 
-A whole training is some hundred epochs; on a CPU that is hours for some models, so the first ten stand for all. What is done once in so
-many epochs, such as looking for near negatives, is among them. Memory is the GPU's where there is one.
+A whole training has some hundred epochs, which takes hours on a CPU for some models, so the first ten are measured. They contain the steps
+that a model does once in several epochs, such as the search for near negatives. Memory is that of the GPU, if there is one.
 """
 
 from __future__ import annotations
@@ -13,28 +13,35 @@ import time
 from typing import Any
 
 from benchmarks.results import DATA, add
-from kgalign.align import peak_mb
 from kgalign.bench.plan import Plan
 from kgalign.bench.results import hardware
 from kgalign.bench.runs import in_own_process
-from kgalign.bench.systems import System, find_systems, told_options
-from kgalign.models import make_model
+from kgalign.bench.systems import System, find_systems
+from kgalign.bench.trainings import named_options
+from kgalign.models import MODELS, make_model
+from kgalign.runs import peak_mb
 
-MODELS = ("je", "mtranse", "jape", "iptranse", "gcn_align", "bootea", "rdgcn")
 EPOCHS = 10
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("models", nargs="*", default=MODELS)
+    parser.add_argument("models", nargs="*")
     parser.add_argument("--pair", default="zh_en")
     parser.add_argument("--device", default="cpu")
     given = parser.parse_args()
-    plan = Plan(DATA, models=given.models, pairs=[given.pair], device=given.device)
+    plan = Plan(DATA, models=given.models or embedding_models(), pairs=[given.pair], device=given.device)
     for system in find_systems(plan):
         device, seconds, metrics, options = in_own_process(_measure, plan, system)
         experiment = "epochs" if device == "cpu" else "epochs_gpu"
         add(experiment, system.name, given.pair, metrics, seconds=seconds, options=options, machine=hardware(device))
+
+
+def embedding_models() -> list[str]:
+    """The registered models that train a vector for each entity."""
+    from kgalign.models.embedding.frame import EmbeddingModel
+
+    return [name for name in MODELS if issubclass(MODELS[name], EmbeddingModel)]
 
 
 def _measure(plan: Plan, system: System) -> tuple[str, float, dict[str, Any], dict[str, Any]]:
@@ -60,7 +67,7 @@ def _measure(plan: Plan, system: System) -> tuple[str, float, dict[str, Any], di
         "measured_epochs": EPOCHS,
         "peak_mb": round(torch.cuda.max_memory_allocated() / 2**20) if on_gpu else peak_mb(),
     }
-    return device.type, done - began, metrics, {"model": system.model, **told_options(model)}
+    return device.type, done - began, metrics, {"model": system.model, **named_options(model)}
 
 
 if __name__ == "__main__":

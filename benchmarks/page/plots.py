@@ -1,6 +1,6 @@
-"""The pictures of the page of results; the same lines give the same bytes.
+"""The plots of the page of results; the same lines give the same bytes.
 
-What a picture shows is taken from results.jsonl without matplotlib, so that the page can tell which pictures there are.
+The data of a plot is taken from the lines without matplotlib, so that the page knows which plots there are.
 """
 
 from __future__ import annotations
@@ -10,14 +10,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.markdown import by_system, mean, name_of
-from benchmarks.results import ROOT, lines
+from benchmarks.page.markdown import by_system, mean, name_of
+from benchmarks.results import ROOT, Results
 from kgalign.bench.decisions import VARIANTS
 from kgalign.bench.paper import PAIRS
+from kgalign.bench.peers import DEFAULT_ROWS
 from kgalign.bench.results import CANONICAL, Line
+from kgalign.models import BASELINE, DEFAULT
 
 FOLDER = ROOT / "docs" / "plots"
-STYLE = {
+STYLE: dict[Any, Any] = {
     "svg.hashsalt": "kgalign",  # ids that do not change from run to run
     "svg.fonttype": "none",
     "font.family": "sans-serif",
@@ -34,21 +36,28 @@ MARKS = "osD^v<>pP*Xh"
 
 @dataclass(frozen=True)
 class Plot:
-    """data: what it shows, empty where no line has it; draw: puts that on a figure of matplotlib."""
+    """A plot.
+
+    Attributes:
+        caption: The text under it.
+        data: Takes its data from the lines; empty if no line has it.
+        draw: Draws the data on a figure of matplotlib.
+        size: Width and height in inches.
+    """
 
     caption: str
-    data: Callable[[], Any]
+    data: Callable[[Results], Any]
     draw: Callable[[Any, Any], None]
     size: tuple[float, float] = (9.0, 3.2)
 
 
-def picture(name: str) -> str:
-    """The line of the page that shows a picture; empty where there is nothing to show."""
-    return f"![{PLOTS[name].caption}](plots/{name}.svg)" if PLOTS[name].data() else ""
+def picture(name: str, results: Results) -> str:
+    """The Markdown of a plot; empty if there is no data for it."""
+    return f"![{PLOTS[name].caption}](plots/{name}.svg)" if PLOTS[name].data(results) else ""
 
 
-def write_plots(folder: Path = FOLDER) -> None:
-    """Writes all pictures that there are lines for."""
+def write_plots(results: Results, folder: Path = FOLDER) -> None:
+    """Writes all plots that there is data for."""
     import matplotlib
 
     matplotlib.use("svg")
@@ -56,7 +65,7 @@ def write_plots(folder: Path = FOLDER) -> None:
 
     folder.mkdir(parents=True, exist_ok=True)
     for name, plot in PLOTS.items():
-        data = plot.data()
+        data = plot.data(results)
         if not data:
             continue
         with matplotlib.rc_context(STYLE):
@@ -65,10 +74,10 @@ def write_plots(folder: Path = FOLDER) -> None:
             figure.savefig(folder / f"{name}.svg", metadata={"Date": None, "Creator": None})
 
 
-def rounds_data() -> dict[str, dict[str, list[float]]]:
+def rounds_data(results: Results) -> dict[str, dict[str, list[float]]]:
     """By pair and system: hits@1 after each round, of the lowest seed."""
     found: dict[str, dict[str, list[float]]] = {}
-    for line in sorted(_table2("round_hits@1"), key=lambda line: -line["seed"]):
+    for line in sorted(_table2(results, "round_hits@1"), key=lambda line: -line["seed"]):
         system, _, variant = line["system"].partition("-")
         if variant == "EHD-JEA":
             found.setdefault(line["pair"], {})[system] = line["metrics"]["round_hits@1"]
@@ -88,9 +97,9 @@ def draw_rounds(figure: Any, data: dict[str, dict[str, list[float]]]) -> None:
     figure.legend(*figure.axes[0].get_legend_handles_labels(), loc="outside right center")
 
 
-def reliability_data() -> dict[str, dict[str, list[dict[str, float]]]]:
+def reliability_data(results: Results) -> dict[str, dict[str, list[dict[str, float]]]]:
     """Before and after calibration, by system: the bins of the lowest seed on the first pair that has them."""
-    found = [line for line in _table2("reliability") if line["system"] in _plain_systems()]
+    found = [line for line in _table2(results, "reliability") if line["system"] in plain_systems(results)]
     pairs = [pair for pair in PAIRS if any(line["pair"] == pair for line in found)]
     chosen = sorted((line for line in found if line["pair"] == pairs[0]), key=lambda line: -line["seed"]) if pairs else []
     curves = {
@@ -104,17 +113,17 @@ def draw_reliability(figure: Any, data: dict[str, dict[str, list[dict[str, float
     for axes, (when, curves) in zip(_row_of_axes(figure, len(data)), data.items(), strict=True):
         axes.plot([0, 1], [0, 1], color="grey", linewidth=0.8)
         for number, (system, bins) in enumerate(curves.items()):
-            told, right = ([found[name] for found in bins] for name in ("probability", "right"))
-            axes.plot(told, right, marker=MARKS[number % len(MARKS)], markersize=3, label=system)
+            probability, right = ([found[name] for found in bins] for name in ("probability", "right"))
+            axes.plot(probability, right, marker=MARKS[number % len(MARKS)], markersize=3, label=system)
         axes.set(title=when, xlabel="probability of the best candidate", xlim=(0, 1), ylim=(0, 1))
     figure.axes[0].set_ylabel("share that is right")
     figure.legend(*figure.axes[-1].get_legend_handles_labels(), loc="outside right center")
 
 
-def costs_data() -> list[tuple[str, float, float, bool]]:
+def costs_data(results: Results) -> list[tuple[str, float, float, bool]]:
     """System, seconds of training and deciding, hits@1, whether on a GPU; ZH-EN, means over seeds."""
-    own = [line for line in [*lines("fast"), *lines("names")] if line["protocol"] == "closed"]
-    others = [line for line in _table2("training_seconds") if line["options"]["model"] not in ("fast", "names")]
+    own = [line for line in [*results.of(DEFAULT), *results.of(BASELINE)] if line["protocol"] == "closed"]
+    others = [line for line in _table2(results, "training_seconds") if line["options"]["model"] not in (DEFAULT, BASELINE)]
     found = by_system([line for line in [*own, *others] if line["pair"] == PAIRS[0]])
     return [
         (
@@ -124,7 +133,7 @@ def costs_data() -> list[tuple[str, float, float, bool]]:
             "NVIDIA" in chosen[0]["hardware"],
         )
         for system, chosen in sorted(found.items())
-        if system.endswith("-EHD-JEA") or system in ("fast", "fast, no names", "fast, no seeds", *_plain_systems())
+        if system.endswith("-EHD-JEA") or system in {*DEFAULT_ROWS, *plain_systems(results)}
     ]
 
 
@@ -140,9 +149,9 @@ def draw_costs(figure: Any, data: list[tuple[str, float, float, bool]]) -> None:
     axes.legend(loc="lower right")
 
 
-def growth_data() -> list[tuple[int, float, float]]:
-    """Entities of both graphs, seconds and MiB of each size that was reached."""
-    reached = [line for line in lines("scale") if line["metrics"]["finished"]]
+def growth_data(results: Results) -> list[tuple[int, float, float]]:
+    """Entities of both graphs, seconds and MiB of each size that finished."""
+    reached = [line for line in results.of("scale") if line["metrics"]["finished"]]
     return sorted((sum(line["metrics"]["entities"]), line["seconds"], line["metrics"]["peak_mb"]) for line in reached)
 
 
@@ -154,23 +163,23 @@ def draw_growth(figure: Any, data: list[tuple[int, float, float]]) -> None:
 
 
 PLOTS = {
-    "rounds": Plot("hits@1 by round of Easy-to-Hard with joint decisions", rounds_data, draw_rounds),
-    "reliability": Plot("how often the best candidate is right, by its probability", reliability_data, draw_reliability),
+    "rounds": Plot("hits@1 after each round of Easy-to-Hard with joint decisions", rounds_data, draw_rounds),
+    "reliability": Plot("share of best candidates that are right, by their probability", reliability_data, draw_reliability),
     "costs": Plot("hits@1 against seconds, ZH-EN", costs_data, draw_costs, (7.0, 4.5)),
     "growth": Plot("seconds and memory against size", growth_data, draw_growth, (7.0, 2.8)),
 }
 
 
-def _table2(metric: str) -> list[Line]:
-    """The lines of Table 2 that have a figure; not those of other settings."""
-    ours = [line for line in lines("table2") if line["split"] == CANONICAL and metric in line["metrics"]]
+def _table2(results: Results, metric: str) -> list[Line]:
+    """The lines of Table 2 that have a figure, without rows of other settings."""
+    ours = [line for line in results.of("table2") if line["split"] == CANONICAL and metric in line["metrics"]]
     return [line for line in ours if "," not in line["system"]]
 
 
-def _plain_systems() -> set[str]:
-    """The systems without anything around them."""
+def plain_systems(results: Results) -> set[str]:
+    """The systems without reasoning."""
     suffixes = tuple(suffix for suffix in VARIANTS if suffix)
-    return {line["system"] for line in [*lines("table2"), *lines("names")] if not line["system"].endswith(suffixes)}
+    return {line["system"] for line in [*results.of("table2"), *results.of(BASELINE)] if not line["system"].endswith(suffixes)}
 
 
 def _row_of_axes(figure: Any, count: int) -> list[Any]:

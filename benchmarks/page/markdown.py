@@ -1,4 +1,4 @@
-"""Pieces of a page: tables, and figures as people write them."""
+"""Pieces of a page: tables, headings, and figures as text."""
 
 from __future__ import annotations
 
@@ -9,7 +9,12 @@ from kgalign.bench.paper import PAIRS
 from kgalign.bench.results import Line
 from kgalign.bench.summary import mean_and_spread
 
-NAMES_OF_PAIRS = tuple(pair.replace("_", "-").upper() for pair in PAIRS)
+
+def name_of(pair: str) -> str:
+    return pair.replace("_", "-").upper()
+
+
+NAMES_OF_PAIRS = tuple(map(name_of, PAIRS))
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -17,12 +22,12 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def section(title: str, text: str, *parts: str) -> str:
-    """A heading, what is to be said, and tables or pictures; those that are empty are left out."""
+    """A heading, a text, and tables or pictures; empty ones are left out."""
     return "\n\n".join([title, text, *filter(None, parts)]) + "\n"
 
 
 def cells_by_pair(lines: Sequence[Line]) -> list[str]:
-    """Mean and spread of hits@1 for each pair, empty where it was not measured."""
+    """Mean and spread of hits@1 for each pair; empty if it was not measured."""
     return [mean_and_spread(hits) if hits else "" for hits in (hits_of(lines, pair) for pair in PAIRS)]
 
 
@@ -31,7 +36,7 @@ def hits_of(lines: Sequence[Line], pair: str) -> list[float]:
 
 
 def by_system(lines: Sequence[Line]) -> dict[str, list[Line]]:
-    """The lines of each system, in the order in which systems come up."""
+    """The lines of each system, in the order of the first line of each."""
     found: dict[str, list[Line]] = {}
     for line in lines:
         found.setdefault(line["system"], []).append(line)
@@ -39,13 +44,9 @@ def by_system(lines: Sequence[Line]) -> dict[str, list[Line]]:
 
 
 def seeds_text(lines: Sequence[Line]) -> str:
-    """Which seeds the lines are of, in words."""
+    """A sentence with the seeds of the lines."""
     seeds = sorted({line["seed"] for line in lines})
-    return f"Seed {seeds[0]}." if len(seeds) == 1 else f"Mean and spread of the seeds {', '.join(map(str, seeds))}."
-
-
-def name_of(pair: str) -> str:
-    return pair.replace("_", "-").upper()
+    return f"Seed {seeds[0]}." if len(seeds) == 1 else f"Mean and spread over the seeds {', '.join(map(str, seeds))}."
 
 
 def percent(value: float) -> str:

@@ -1,24 +1,25 @@
-"""How like DBP15K generated graphs are: prints their figures side by side.
+"""How similar generated graphs are to DBP15K: prints their figures side by side.
 
-python -m benchmarks.likeness [entities]
+python -m benchmarks.measure.likeness [entities]
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.generated import generate
+from benchmarks.measure.generated import generate
 from benchmarks.results import DATA
 from kgalign import Alignment, AlignmentTask, KnowledgeGraph, read
 from kgalign.bench.paper import PAIRS
 from kgalign.data import Ints
 
-Figures = dict[str, Sequence[str]]  # one text for both sides, or one for each
+Figures = Mapping[str, Sequence[str]]  # one text for both sides, or one for each
 
 
 def main() -> None:
@@ -33,7 +34,7 @@ def main() -> None:
 
 
 def figures(task: AlignmentTask, gold: Alignment) -> Figures:
-    """What is compared, of either side."""
+    """The figures that are compared, for both graphs."""
     links = task.seeds + gold
     sides = [(task.source, links.sources), (task.target, links.targets)]
     found: dict[str, list[str]] = {}
@@ -75,18 +76,18 @@ def _of_graph(graph: KnowledgeGraph, linked: Ints) -> dict[str, str]:
 
 
 def _shared_edges(task: AlignmentTask, links: Alignment) -> list[float]:
-    """Of the neighbours that are linked both, the share that the other graph has too, seen from either side."""
+    """The share of the edges between two linked entities that the other graph has too, for each graph."""
     edges = []
     for graph, ids in ((task.source, links.sources), (task.target, links.targets)):
-        numbers = np.full(len(graph.entities), -1)
-        numbers[ids] = np.arange(len(ids))
-        pairs = numbers[graph.triples[:, [0, 2]]]
+        positions = np.full(len(graph.entities), -1)
+        positions[ids] = np.arange(len(ids))
+        pairs = positions[graph.triples[:, [0, 2]]]
         pairs = np.sort(pairs[(pairs >= 0).all(axis=1)], axis=1)
         edges.append(np.unique(pairs[:, 0] * len(links) + pairs[:, 1]))
     return [float(np.isin(own, other).mean()) for own, other in (edges, edges[::-1])]
 
 
-def _percent(share: float) -> str:
+def _percent(share: float | np.floating[Any]) -> str:
     return f"{100 * share:.0f} %"
 
 

@@ -1,0 +1,1 @@
+"""Scripts that add lines to results.jsonl, and the generated graphs that some of them use."""

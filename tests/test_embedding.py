@@ -1,4 +1,4 @@
-"""Models that give each entity a vector: what the graph convolutions compute, and what is kept of a training."""
+"""Models that give each entity a vector: the frame that they share, and what the graph convolutions compute."""
 
 from dataclasses import dataclass, replace
 
@@ -9,9 +9,8 @@ from conftest import graph, task_of
 
 from kgalign import MODELS, Alignment, OptionError, demo, make_model
 from kgalign.data import Attributes
-from kgalign.models import model_class
-from kgalign.models.embedding.frame import EmbeddingModel
-from kgalign.models.embedding.gcn_align import attribute_matrix, functionality
+from kgalign.models.embedding import EmbeddingModel
+from kgalign.models.embedding.gcn_align import GCNAlign, attribute_matrix, functionality
 from kgalign.models.embedding.layers import SparseMatrix, joint_triples, margin_loss, neighbour_matrix, normalised, share_rows
 from kgalign.models.embedding.rdgcn import TripleAttention, dual_graph, incidence
 
@@ -25,62 +24,75 @@ def task():
 
 @pytest.fixture(scope="module", params=("gcn_align", "rdgcn"))
 def fitted(request, task):
-    return make_model(request.param, device="cpu", **model_class(request.param).quick_options).fit(task)
+    model = make_model(request.param, device="cpu")
+    return replace(model, **model.capabilities.quick_options).fit(task)
 
 
-def test_known_pairs_change_the_scores_of_others(fitted, task):
-    told = Alignment(np.column_stack([task.queries[:50], task.pool[:50]]))
+@pytest.mark.slow
+def test_known_links_change_the_scores_of_other_queries(fitted, task):
+    links = Alignment(np.column_stack([task.queries[:50], task.pool[:50]]))
     others = np.arange(len(task.queries)) >= 50
-    alone, helped = (fitted.predict(task, known).scores[others] for known in (task.seeds, task.seeds + told))
+    alone, helped = (fitted.predict(task, known).scores[others] for known in (task.seeds, task.seeds + links))
     assert not np.array_equal(alone, helped)
 
 
-def test_other_graphs_are_refused(fitted):
+@pytest.mark.slow
+def test_other_graphs_are_refused(fitted, tmp_path):
     other = demo("zh_en")[0]
-    with pytest.raises(OptionError, match="was trained on other graphs"):
-        fitted.predict(other, other.seeds)
+    fitted.save(tmp_path)
+    for model in (fitted, type(fitted.options).load(tmp_path, device="cpu")):
+        with pytest.raises(OptionError, match="was trained on other graphs"):
+            model.predict(other, other.seeds)
+        with pytest.raises(OptionError, match="was trained on other graphs"):
+            model.for_task(other)
 
 
-def test_links_that_were_learnt_cannot_be_asked(fitted, task):
+@pytest.mark.slow
+def test_links_that_were_learnt_cannot_be_queries(fitted, task):
     fewer = replace(task, seeds=task.seeds.where(np.arange(len(task.seeds)) > 0))
     with pytest.raises(OptionError, match="was trained on 1 links that are no seeds here"):
         fitted.predict(fewer, fewer.seeds)
 
 
-def test_a_share_that_leaves_nobody_to_judge_by_is_refused(fitted, task):
+@pytest.mark.parametrize("name", ["gcn_align", "rdgcn"])
+def test_a_share_that_leaves_no_development_links_is_refused(name, task):
     with pytest.raises(OptionError, match=r"dev_fraction=0.001: of \d+ seeds that leaves \d+ to learn from and 0 to judge by"):
-        type(fitted)(**{**fitted.options(), "dev_fraction": 0.001}).fit(task)
+        make_model(name, device="cpu", dev_fraction=0.001).fit(task)
 
 
-def test_a_model_that_learnt_nothing_says_so(fitted, task):
-    fresh = type(fitted)(**fitted.options())
-    with pytest.raises(OptionError, match="has learnt nothing yet"):
-        fresh.predict(task, task.seeds)
+@pytest.mark.slow
+def test_a_changed_model_keeps_what_it_has_learnt(fitted, task):
+    changed = fitted.changed(k=5)
+    assert fitted.options.k == 50
+    assert changed.options == replace(fitted.options, k=5)
+    assert changed.history is fitted.history
+    assert changed.predict(task, task.seeds).scores.shape[1] <= 20
 
 
-def test_confident_links_are_learnt_from_and_never_judge(task):
-    """Of a new training the first network is the one without the development links."""
+@pytest.mark.slow
+def test_confident_links_are_learnt_from_and_are_never_development_links(task):
+    """The first network of a training is the one without the development links."""
     learnt_from = []
 
     @dataclass(frozen=True)
-    class Recording(model_class("gcn_align")):
+    class Recording(GCNAlign):
         def build(self, task, device):
             learnt_from.append(set(task.seeds.keys.tolist()))
             return super().build(task, device)
 
-    options = {**model_class("gcn_align").quick_options, "epochs": 1}
+    options = {**GCNAlign().capabilities.quick_options, "epochs": 1}
     model = Recording(device="cpu", refit=True, **options).fit(task)
     plain, seeds = learnt_from[0], set(task.seeds.keys.tolist())
-    easy = Alignment(np.column_stack([task.queries, task.pool]))
+    confident = Alignment(np.column_stack([task.queries, task.pool]))
     clashing = Alignment(np.column_stack([task.seeds.sources[:1], task.pool[-1:]]))
     learnt_from.clear()
-    model.predict(task, task.seeds + clashing + easy)
-    assert learnt_from[:2] == [plain | set(easy.keys.tolist()), seeds | set(easy.keys.tolist())]
+    model.predict(task, task.seeds + clashing + confident)
+    assert learnt_from == [plain | set(confident.keys.tolist()), seeds | set(confident.keys.tolist())]
 
 
 def test_a_model_is_registered_under_its_own_name():
     for name in MODELS:
-        if issubclass(kind := model_class(name), EmbeddingModel):
+        if issubclass(kind := MODELS[name], EmbeddingModel):
             assert kind.name == name
 
 
@@ -126,7 +138,7 @@ def test_attributes_without_a_common_iri_go_by_their_local_name():
     np.testing.assert_array_equal(attribute_matrix(task, 5).toarray(), [[1], [1]])
 
 
-def test_the_source_of_a_known_pair_has_the_row_of_its_target():
+def test_the_source_of_a_known_link_has_the_row_of_its_target():
     rows = torch.arange(5.0)[:, None]
     assert share_rows(rows, Alignment(np.array([[1, 0]])), 3).flatten().tolist() == [0, 3, 2, 3, 4]
 
@@ -157,7 +169,7 @@ def test_the_margin_loss_by_hand(monkeypatch):
     torch.testing.assert_close(vectors.grad, whole)
 
 
-def test_relations_are_near_by_the_heads_and_tails_they_share():
+def test_relations_are_similar_by_the_heads_and_tails_they_share():
     source = graph(["a", "b", "c"], [("a", "r", "b"), ("c", "r", "b"), ("a", "s", "c"), ("a", "s", "b")])
     triples = joint_triples(task_of(source, graph(["d"], [("d", "t", "d")])))
     assert triples[-1].tolist() == [3, 2, 3]
@@ -188,5 +200,5 @@ def test_rdgcn_takes_word_vectors_alone(task, tmp_path):
     assert len(candidates) == len(task.queries)
     model.save(tmp_path)
     path.unlink()
-    again = type(model).load(tmp_path, device="cpu").predict(task, task.seeds)
+    again = type(model.options).load(tmp_path, device="cpu").predict(task, task.seeds)
     assert again.scores.tobytes() == candidates.scores.tobytes(), "a trained model does without the file"

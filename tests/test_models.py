@@ -1,16 +1,32 @@
 """Every registered model is tested because it is registered."""
 
+import warnings
 from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
 from conftest import graph, task_of
-from scipy import sparse
 
-from kgalign import MODELS, Alignment, OptionError, align, coordinate, demo, evaluate, make_model
-from kgalign.models import model_class
-from kgalign.models.fast.model import _weighted, graph_evidence
-from kgalign.features.relations import adjacency, match_relations
+from kgalign import MODELS, Alignment, OptionError, Rules, align, coordinate, demo, evaluate, make_model
+from kgalign.features.relations import Edges, match_relations
+from kgalign.models import options_of
+from kgalign.models.fast import KINDS, Similarity, View
+from kgalign.models.fast.vectors import weighted
+
+PLAIN = Rules(max_rounds=0)
+ROUNDS = Rules(alpha=0.5, all_entities=False, held_out=0)
+
+
+def is_slow(name):
+    return make_model(name).capabilities.stores
+
+
+def evidence_of(task, known):
+    """The evidence of each kind of `fast`, where these links give any."""
+    view = View.of(task, known, make_model("fast").fit(task).prepared)
+    computed = {kind.name: kind.compute(view) for kind in KINDS}
+    return {name: evidence for name, evidence in computed.items() if evidence is not None}
 
 
 @pytest.fixture(scope="module")
@@ -18,9 +34,21 @@ def pair():
     return demo("fr_en")
 
 
-@pytest.fixture(scope="module", params=MODELS)
-def fitted(request, pair):
-    return make_model(request.param, **getattr(model_class(request.param), "quick_options", {})).fit(pair[0])
+@pytest.fixture(scope="module", params=[pytest.param(name, marks=[pytest.mark.slow] * is_slow(name)) for name in MODELS])
+def trained(request, pair):
+    """A quick fitted model, and the warnings of its training."""
+    model = make_model(request.param)
+    torch.set_warn_always(True)  # not only the first time
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        fitted = replace(model, **model.capabilities.quick_options).fit(pair[0])
+    torch.set_warn_always(False)
+    return fitted, caught
+
+
+@pytest.fixture(scope="module")
+def fitted(trained):
+    return trained[0]
 
 
 def test_it_predicts_only_from_the_pool(fitted, pair):
@@ -34,8 +62,8 @@ def test_it_predicts_only_from_the_pool(fitted, pair):
 
 def test_it_beats_chance_by_far(fitted, pair):
     task, gold = pair
-    alignment = coordinate(fitted, task, max_rounds=0)
-    assert evaluate(alignment, gold, protocol=task.protocol)["hits@1"] > 50 / len(gold)
+    reasoning = coordinate(fitted, task, PLAIN)
+    assert evaluate(reasoning.alignment, gold, protocol=task.protocol)["hits@1"] > 50 / len(gold)
 
 
 def test_predict_changes_nothing_and_repeats_itself(fitted, pair):
@@ -49,69 +77,113 @@ def test_predict_changes_nothing_and_repeats_itself(fitted, pair):
     assert first.scores.tobytes() == second.scores.tobytes()
 
 
+def test_fitting_and_predicting_warns_of_nothing(trained, pair):
+    fitted, caught = trained
+    task, gold = pair
+    assert [str(warning.message) for warning in caught] == []
+    torch.set_warn_always(True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fitted.predict(task, task.seeds + gold.where(np.arange(50)))
+    torch.set_warn_always(False)
+
+
+def test_a_model_and_its_fitted_form_declare_the_same_capabilities(fitted):
+    assert fitted.capabilities == fitted.options.capabilities
+
+
+def test_what_is_prepared_for_a_task_changes_no_prediction(fitted, pair):
+    task, gold = pair
+    fewer = replace(task, queries=task.queries[::3], pool=task.pool[1:])
+    known = task.seeds + gold.where(np.arange(30))
+    alone, prepared = (model.predict(fewer, known) for model in (fitted, fitted.for_task(task).for_task(fewer)))
+    assert alone.queries.tolist() == fewer.queries.tolist()
+    assert alone.targets.tobytes() == prepared.targets.tobytes()
+    assert alone.scores.tobytes() == prepared.scores.tobytes()
+
+
+def test_equal_graphs_need_no_new_preparation(fitted, pair):
+    task, _ = pair
+    ready = fitted.for_task(task)
+    copied = replace(task, source=replace(task.source), target=replace(task.target))
+    assert ready.for_task(copied) is ready
+
+
 def test_a_saved_model_predicts_as_before(fitted, pair, tmp_path):
-    if not hasattr(fitted, "save"):
+    if not fitted.capabilities.stores:
         pytest.skip("it does not train, so there is nothing to save")
     task, _ = pair
     fitted.save(tmp_path)
-    loaded = type(fitted).load(tmp_path)
+    loaded = type(fitted.options).load(tmp_path)
     before, after = (model.predict(task, task.seeds) for model in (fitted, loaded))
+    assert loaded.options == fitted.options
     assert before.targets.tobytes() == after.targets.tobytes()
     assert before.scores.tobytes() == after.scores.tobytes()
     assert (before.temperature, before.no_match_score) == (after.temperature, after.no_match_score)
     assert loaded.history == fitted.history
 
 
+def test_options_that_were_trained_with_cannot_be_changed(fitted, tmp_path):
+    if not fitted.capabilities.stores:
+        pytest.skip("it does not train")
+    option = next(option for option in ("size", "ngrams") if option in options_of(fitted.options))
+    trained_with = getattr(fitted.options, option)
+    with pytest.raises(OptionError, match=rf"{option}=99: the model was trained with {trained_with}"):
+        fitted.changed(**{option: 99})
+    fitted.save(tmp_path)
+    with pytest.raises(OptionError, match=rf"{option}=99: the model in .* was trained with {trained_with}"):
+        type(fitted.options).load(tmp_path, **{option: 99})
+
+
 def test_the_same_seed_learns_the_same_and_another_does_not(fitted, pair):
-    if not hasattr(fitted, "save"):
+    if not fitted.capabilities.stores:
         pytest.skip("it does not train")
     task, _ = pair
-    short = {"epochs": 1, "seed": 5} | ({"all_seeds": False} if hasattr(fitted, "all_seeds") else {})
-    first, again, other = (
-        type(fitted)(**{**fitted.options(), **short, "seed": seed}).fit(task).predict(task, task.seeds) for seed in (5, 5, 6)
-    )
+    short = {"epochs": 1} | ({"all_seeds": False} if "all_seeds" in options_of(fitted.options) else {})
+    first, again, other = (replace(fitted.options, **short, seed=seed).fit(task).predict(task, task.seeds) for seed in (5, 5, 6))
     assert first.scores.tobytes() == again.scores.tobytes()
     assert first.scores.tobytes() != other.scores.tobytes()
 
 
-def test_names_are_not_surer_of_a_pair_for_having_been_sure(pair):
+def test_known_links_change_nothing_for_names(pair):
     task, gold = pair
     model = make_model("names").fit(task)
-    alone, told = (model.predict(task, known) for known in (task.seeds, task.seeds + gold.where(np.arange(50))))
-    assert alone.scores.tobytes() == told.scores.tobytes()
+    alone, with_links = (model.predict(task, known) for known in (task.seeds, task.seeds + gold.where(np.arange(50))))
+    assert alone.scores.tobytes() == with_links.scores.tobytes()
 
 
-def test_fast_turns_to_the_graph_where_names_tell_nothing(pair):
+def test_fast_turns_to_the_graph_where_names_say_nothing():
     task, gold = demo("zh_en")
     nameless = [replace(side, names=[""] * len(side.names)) for side in (task.source, task.target)]
     task = replace(task, source=nameless[0], target=nameless[1])
     hits = [
-        evaluate(coordinate(make_model(name).fit(task), task, alpha=0.5), gold, protocol=task.protocol)["hits@1"]
+        evaluate(coordinate(make_model(name).fit(task), task, ROUNDS).alignment, gold, protocol=task.protocol)["hits@1"]
         for name in ("names", "fast")
     ]
     assert hits[0] < 0.05
     assert hits[1] > 0.4
 
 
-def test_fast_needs_no_seeds_where_names_tell_something(pair):
+def test_fast_needs_no_seeds_where_names_say_something(pair):
     task, gold = pair
     unsupervised = replace(task, seeds=Alignment.empty())
-    rounds = []
-    coordinate(make_model("fast").fit(unsupervised), unsupervised, alpha=0.5, on_round=rounds.append)
-    first, last = (evaluate(turn.alignment, gold, protocol=task.protocol)["hits@1"] for turn in (rounds[0], rounds[-1]))
+    decisions = []
+    coordinate(make_model("fast").fit(unsupervised), unsupervised, ROUNDS, lambda figures, decision: decisions.append(decision))
+    first, last = (evaluate(decisions[at].alignment, gold, protocol=task.protocol)["hits@1"] for at in (0, -1))
     assert last > first > 0.6
 
 
-def test_fast_doubts_the_only_candidate_where_nobody_need_be_right():
+def test_fast_gives_an_only_candidate_a_low_probability_where_queries_may_stay_unmatched():
     source = graph(["Bordeaux", "France", "Zanzibar", "Tanzania"], [("Bordeaux", "in", "France"), ("Zanzibar", "in", "Tanzania")])
     target = graph(["Bordeaux", "France", "Santiago", "Chile"], [("Bordeaux", "in", "France"), ("Santiago", "in", "Chile")])
-    run = align(task_of(source, target), options={"unmatched": 0.01})
-    sure = {tuple(pair) for pair, score in zip(run.alignment.pairs.tolist(), run.alignment.scores, strict=True) if score > 0.5}
-    assert sure == {(0, 0), (1, 1)}
+    run = align(task_of(source, target), decoder_options={"unmatched": 0.01})
+    probable = {tuple(pair) for pair, score in zip(run.alignment.pairs.tolist(), run.alignment.scores, strict=True) if score > 0.5}
+    assert probable == {(0, 0), (1, 1)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [199, 210, 222])
-def test_fast_means_the_same_by_its_probabilities_in_every_phase(pair, count):
+def test_probabilities_of_fast_mean_the_same_in_every_phase(pair, count):
     task, gold = pair
     few = task.seeds.where(np.arange(len(task.seeds)) < count)
     run = align(replace(task, seeds=few, protocol="open"), gold)
@@ -119,9 +191,9 @@ def test_fast_means_the_same_by_its_probabilities_in_every_phase(pair, count):
     assert run.metrics["ece"] < 0.07
 
 
-def test_fast_matches_relations_by_the_pairs_they_join(pair):
+def test_fast_matches_relations_by_the_links_they_join():
     task, _ = demo("zh_en")
-    matches = match_relations(task, task.seeds)
+    matches = match_relations(Edges.of_task(task), task.seeds)
     best = matches.toarray()[: len(task.source.relations), : len(task.target.relations)].argmax(axis=1)
     named = {task.source.relations[i].rsplit("/", 1)[1]: task.target.relations[j].rsplit("/", 1)[1] for i, j in enumerate(best)}
     assert named["官方语言"] == "officialLanguage"
@@ -131,31 +203,32 @@ def test_fast_matches_relations_by_the_pairs_they_join(pair):
 def test_fast_knows_kinds_of_things_by_the_relations_that_point_to_them():
     source = graph(["Paris", "Lyon", "Seine", "Rhône"], [("Paris", "fleuve", "Seine"), ("Lyon", "fleuve", "Rhône")])
     target = graph(["Paris", "Lyon", "Seine", "Rhone"], [("Paris", "river", "Seine"), ("Lyon", "river", "Rhone")])
-    roles, theirs = graph_evidence(task_of(source, target), Alignment(np.array([[0, 0], [2, 2], [1, 1], [3, 3]])))["roles"]
-    alike = (roles @ theirs.T).toarray()
-    np.testing.assert_allclose(alike[2:, 2:], 1, rtol=1e-6)
-    assert not alike[:2].any()
+    roles = evidence_of(task_of(source, target), Alignment(np.array([[0, 0], [2, 2], [1, 1], [3, 3]])))["roles"]
+    similar = (roles.source @ roles.target.T).toarray()
+    np.testing.assert_allclose(similar[2:, 2:], 1, rtol=1e-6)
+    assert not similar[:2].any()
 
 
-def test_fast_never_counts_a_pair_as_evidence_for_itself(pair):
+def test_fast_never_counts_a_link_as_evidence_for_itself(pair):
     task, _ = pair
-    source, target = graph_evidence(task, task.seeds.where(np.arange(1)))["two hops"]
+    evidence = evidence_of(task, task.seeds.where(np.arange(1)))["two hops"]
     own = task.seeds.pairs[0]
-    assert source[[own[0]]].nnz == target[[own[1]]].nnz == 0
+    assert evidence.source[[own[0]]].nnz == evidence.target[[own[1]]].nnz == 0
 
 
 def test_names_fit_their_temperature_on_seeds_only(pair):
     task, _ = pair
     model = make_model("names")
     assert model.fit(task).temperature != model.temperature
-    assert model.fit(replace(task, seeds=Alignment.empty())) == model
+    unsupervised = model.fit(replace(task, seeds=Alignment.empty()))
+    assert (unsupervised.temperature, unsupervised.no_match_score) == (model.temperature, model.no_match_score)
 
 
 def test_names_take_word_vectors(pair, tmp_path):
     task, _ = pair
     path = tmp_path / "vectors.txt"
     path.write_text("heure 1 0\ntime 1 0.1\nde 0 1\n")
-    plain, helped = (make_model("names", word_vectors=vectors).predict(task, task.seeds) for vectors in (None, str(path)))
+    plain, helped = (make_model("names", word_vectors=vectors).fit(task).predict(task, task.seeds) for vectors in (None, str(path)))
     assert not np.array_equal(plain.scores, helped.scores)
 
 
@@ -166,29 +239,31 @@ def test_unknown_models_and_options_are_refused():
         make_model("names", size=3)
 
 
-def test_doubtful_pairs_are_evidence_for_as_much_as_they_are_probable(pair):
+def test_uncertain_links_are_evidence_in_proportion_to_their_probability(pair):
     task, _ = pair
-    sure = task.seeds.where(np.arange(len(task.seeds)) % 2 == 0)
+    certain = task.seeds.where(np.arange(len(task.seeds)) % 2 == 0)
     rest = task.seeds.where(np.arange(len(task.seeds)) % 2 == 1)
     weights = {}
     for probability in (0.1, 0.9):
-        known = sure + replace(rest, scores=np.full(len(rest), probability))
-        source, target = graph_evidence(replace(task, seeds=sure), known)["neighbours"]
-        weights[probability] = (source @ target.T).toarray()
+        known = certain + replace(rest, scores=np.full(len(rest), probability))
+        evidence = evidence_of(replace(task, seeds=certain), known)["neighbours"]
+        weights[probability] = (evidence.source @ evidence.target.T).toarray()
     right = tuple(task.seeds.pairs.T)
     assert weights[0.9][right].mean() > weights[0.1][right].mean() + 0.01
 
 
 def test_no_kind_of_evidence_disturbs_another(pair):
     task, _ = pair
-    doubtful = Alignment(np.column_stack([task.seeds.sources, np.roll(task.seeds.targets, 1)]), np.full(len(task.seeds), 0.3))
-    known = task.seeds + doubtful
-    once, again = graph_evidence(task, known), graph_evidence(task, known)
-    for kind, sides in once.items():
-        for one, other in zip(sides, again[kind], strict=True):
-            assert (one != other).nnz == 0, kind
-    shape = len(task.source.entities), 2000
-    near = adjacency(task.source) @ sparse.csr_array((known.scores.astype(np.float32), tuple(known.pairs.T)), shape=shape)
-    before = near.toarray()
-    _weighted(near, sparse.csr_array((3, 2000), dtype=np.float32))
-    np.testing.assert_array_equal(near.toarray(), before)
+    uncertain = Alignment(np.column_stack([task.seeds.sources, np.roll(task.seeds.targets, 1)]), np.full(len(task.seeds), 0.3))
+    known = task.seeds + uncertain
+    prepared = make_model("fast").fit(task).prepared
+    together = View.of(task, known, prepared)
+    all_kinds = {kind.name: kind.compute(together) for kind in KINDS}
+    for kind in KINDS:
+        alone = kind.compute(View.of(task, known, prepared))
+        if isinstance(alone, Similarity):
+            assert (alone.source != all_kinds[kind.name].source).nnz == 0, kind.name
+            assert (alone.target != all_kinds[kind.name].target).nnz == 0, kind.name
+    before = together.near[0].toarray()
+    weighted(*together.near)
+    np.testing.assert_array_equal(together.near[0].toarray(), before)

@@ -8,8 +8,10 @@ import torch
 
 from kgalign.data import Alignment, AlignmentTask, KnowledgeGraph
 from kgalign.models import make_model
-from kgalign.models.embedding.iptranse import find_paths, replaced
-from kgalign.models.embedding.translation import corrupted, number, told_by_neighbours, translation_error, unit
+from kgalign.models.embedding.iptranse import find_paths
+from kgalign.models.embedding.numbering import number
+from kgalign.models.embedding.propagation import with_neighbour_evidence
+from kgalign.models.embedding.translation import corrupted, translation_error, unit
 
 
 def graph(entities, relations, triples):
@@ -42,7 +44,7 @@ def test_translation_error_is_the_squared_distance():
     assert translation_error(entities, relations, triples).tolist() == [5.0, 5.0]
 
 
-def test_corrupted_triples_differ_at_one_end_and_stay_among_the_offered():
+def test_corrupted_triples_have_one_of_the_rows_at_one_end():
     triples = torch.tensor([[0, 0, 1], [1, 1, 2]]).repeat(50, 1)
     wrong = corrupted(triples, torch.tensor([7, 8]), 3, torch.Generator().manual_seed(0))
     changed = wrong != triples[:, None, :]
@@ -53,20 +55,20 @@ def test_corrupted_triples_differ_at_one_end_and_stay_among_the_offered():
     assert set(wrong[changed].tolist()) == {7, 8}
 
 
-def test_with_nothing_known_beyond_the_seeds_rows_stay_as_they_are(task):
+def test_without_links_beyond_the_seeds_rows_stay_as_they_are(task):
     numbering = number(task, share_seeds=True, share_relations=True)
     table = torch.eye(numbering.entities)
     for known in (task.seeds, Alignment.empty()):
-        source, target = told_by_neighbours(table, torch.zeros(3, 5), numbering, known, task.seeds, 1.0)
+        source, target = with_neighbour_evidence(table, torch.zeros(3, 5), numbering, known, task.seeds, 1.0)
         assert torch.equal(source, table[numbering.source])
         assert torch.equal(target, table[numbering.target])
 
 
-def test_neighbours_tell_where_an_entity_should_be(task):
+def test_neighbours_of_known_links_move_an_entity_to_the_position_they_predict(task):
     numbering = number(task, share_seeds=True, share_relations=True)
     table, relations = torch.randn(5, 4), torch.randn(3, 4)
     known = task.seeds + Alignment(np.array([[1, 1]]))
-    source, target = told_by_neighbours(table, relations, numbering, known, task.seeds, 0.5)
+    source, target = with_neighbour_evidence(table, relations, numbering, known, task.seeds, 0.5)
     a, b, c = table[numbering.target[0]], table[numbering.target[1]], table[numbering.source[2]]  # b has the row of y
     capital, river = relations[numbering.source_triples[:, 1]]
     by_hand = torch.stack([a + 0.5 * (b - capital), b + 0.5 * ((a + capital) + (c - river)) / 2, c + 0.5 * (b + river)])
@@ -80,7 +82,7 @@ def test_an_entity_without_triples_keeps_its_direction():
     lonely = graph(["a", "b"], ["r"], [])
     task = AlignmentTask(lonely, lonely, Alignment.empty(), np.array([0]), np.array([0]), "closed")
     numbering = number(task, share_seeds=True, share_relations=True)
-    source, _ = told_by_neighbours(
+    source, _ = with_neighbour_evidence(
         torch.eye(4), torch.zeros(1, 4), numbering, Alignment(np.array([[1, 1]])), Alignment.empty(), 1.0
     )
     assert source[0].tolist() == [1, 0, 0, 0]
@@ -112,14 +114,6 @@ def test_no_triples_make_no_paths():
     assert branches.shape == (0,)
 
 
-def test_a_partner_stands_in_at_either_end():
-    triples = torch.tensor([[0, 5, 1], [1, 6, 0], [2, 7, 2]])
-    partner, sure = torch.tensor([9, -1, 8]), torch.tensor([0.5, 0.0, 0.75])
-    lent, weights = replaced(triples, partner, sure)
-    assert lent.tolist() == [[9, 5, 1], [8, 7, 2], [1, 6, 9], [2, 7, 8]]
-    assert weights.tolist() == [0.5, 0.75, 0.5, 0.75]
-
-
 def test_mtranse_compares_in_the_space_of_the_target(task):
     network = make_model("mtranse", size=4).build(task, torch.device("cpu"))
     with torch.no_grad():
@@ -129,15 +123,15 @@ def test_mtranse_compares_in_the_space_of_the_target(task):
     torch.testing.assert_close(target, unit(network.entities[network.numbering.target]))
 
 
-def test_iptranse_lends_the_triples_of_two_that_are_alike(task):
+def test_iptranse_exchanges_the_triples_of_two_similar_entities(task):
     network = make_model("iptranse", size=5).build(task, torch.device("cpu"))
     numbering = network.numbering
     b, y = numbering.source[1], numbering.target[1]
     with torch.no_grad():
         network.entities.copy_(torch.eye(5))
         network.entities[b] = network.entities[y]
-    lent, weights = network._lend()
+    (source, source_weights), (target, target_weights) = network.exchange()
     (to_b, from_b), (to_y, also_to_y) = numbering.source_triples.tolist(), numbering.target_triples.tolist()
-    assert sorted(lent[0].tolist()) == sorted([[y, *from_b[1:]], [*to_b[:2], y]])
-    assert sorted(lent[1].tolist()) == sorted([[*to_y[:2], b], [*also_to_y[:2], b]])
-    assert weights[0].tolist() == weights[1].tolist() == [1.0, 1.0]
+    assert sorted(source.tolist()) == sorted([[y, *from_b[1:]], [*to_b[:2], y]])
+    assert sorted(target.tolist()) == sorted([[*to_y[:2], b], [*also_to_y[:2], b]])
+    assert source_weights.tolist() == target_weights.tolist() == [1.0, 1.0]

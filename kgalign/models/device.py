@@ -1,4 +1,4 @@
-"""Where the neural models compute."""
+"""The device that neural models compute on."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from kgalign.errors import OptionError
 
 
 def pick_device(name: str) -> torch.device:
-    """The device of that name; auto is the GPU where there is one."""
+    """The device of that name: cpu, cuda, or auto for the GPU where there is one."""
     if name == "auto":
         name = "cuda" if torch.cuda.is_available() else "cpu"
     try:

@@ -1,23 +1,21 @@
-"""BootEA: translation with limits, in which pairs that look alike are labelled on the way and learnt from in their turn."""
+"""BootEA: translation with limits; similar pairs are labelled in training, and learnt from."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 import torch
-from scipy import sparse
 from torch import Tensor
 from torch.nn import functional
 
-from kgalign.decoding.assignment import assign
-from kgalign.data import AlignmentTask, Floats, Ints, KnowledgeGraph
+from kgalign.data import AlignmentTask, Ints
 from kgalign.errors import OptionError, check_at_least
-from kgalign.models import Options, Systems
-from kgalign.models.embedding.frame import BLOCK, Network
+from kgalign.models.embedding.labelling import find_labels, shared_neighbours, unlikelihood
+from kgalign.models.embedding.network import Network
+from kgalign.models.embedding.numbering import Numbering
 from kgalign.models.embedding.translation import (
-    Numbering,
     TranslationModel,
     TranslationNetwork,
     adagrad,
@@ -27,34 +25,39 @@ from kgalign.models.embedding.translation import (
     translation_error,
     triple_keys,
     unit,
+    with_one_end,
 )
+from kgalign.seams import Capabilities
+from kgalign.search.dense import dense_blocks, similarities
 
 
 @dataclass(frozen=True)
 class BootEA(TranslationModel):
-    """Learns vectors in which triples hold within a limit and wrong triples beyond another, and labels the likeliest pairs as it goes.
+    """Learns vectors in which the errors of triples are below a limit and those of wrong triples above another. In training it labels
+    the most probable pairs and learns from them.
 
-    Sun et al., Bootstrapping Entity Alignment with Knowledge Graph Embedding (IJCAI 2018). Seeds tie the graphs together by triples in
-    which one of the two stands for the other. Where the released code has an approximate matching, labels come from the exact one-to-one
-    optimum; vectors are wider and near misses nearer than there. Without `bootstrap` it is AlignE of the same paper.
+    Sun et al., Bootstrapping Entity Alignment with Knowledge Graph Embedding (IJCAI 2018). Seeds join the graphs by triples in which one
+    entity of a seed replaces the other. Labels come from the exact one-to-one optimum, where the released code has an approximation; vectors
+    are wider and wrong entities more similar than there. Without `bootstrap` it is AlignE of the same paper.
 
-    The source of a known pair takes the vector of its target, and the neighbours of both are told so, see told_by_neighbours.
+    The source of a known link takes the vector of its target, and the neighbours of both move, see `with_neighbour_evidence`.
 
-    right_limit         a triple's error is of no concern below it
-    wrong_limit         nor is a wrong triple's above this
-    wrong_weight        what a wrong triple counts for against a right one
-    negatives           wrong triples for each right one
-    near                wrong triples take an entity's place by one of this share of its graph, those nearest to it
-    near_every          so many epochs pass before the nearest are looked for again
-    bootstrap           whether pairs are labelled
-    label_every         so many epochs pass before pairs are labelled again
-    label_k             a label is among the nearest so many of its source
-    label_threshold     labels are more similar than this
-    neighbour_weight    what a seed that two entities both point to adds to their similarity when they are labelled
+    Attributes:
+        right_limit: The error below which a triple has no loss.
+        wrong_limit: The error above which a wrong triple has no loss.
+        wrong_weight: The weight of a wrong triple against a right one.
+        negatives: Wrong triples for each right one.
+        near: In wrong triples, one of the most similar entities of the same graph replaces an entity: this share of the graph.
+        near_every: Epochs between two searches for the most similar entities.
+        bootstrap: Whether pairs are labelled.
+        label_every: Epochs between two labellings.
+        label_k: A label is among this many most similar targets.
+        label_threshold: Labels are more similar than this.
+        neighbour_weight: How much each seed that two entities both point to adds to their similarity in a labelling.
     """
 
     epochs: int = 500
-    look_every: int = 10
+    evaluate_every: int = 10
     patience: int = 10
     size: int = 200
     learning_rate: float = 0.01
@@ -72,8 +75,6 @@ class BootEA(TranslationModel):
     evidence_weight: float = 1.0
 
     name: ClassVar[str] = "bootea"
-    systems: ClassVar[Systems] = {"AlignE": {"bootstrap": False}, "BootEA": {}}
-    quick_options: ClassVar[Options] = {"size": 32, "batch": 2000, "epochs": 30, "negatives": 5, "learning_rate": 0.1}
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -86,16 +87,28 @@ class BootEA(TranslationModel):
                 f"near={self.near}, label_threshold={self.label_threshold}: expected a share above 0 and a similarity of 0 or more"
             )
 
+    @property
+    def capabilities(self) -> Capabilities:
+        systems = {"AlignE": {"bootstrap": False}, "BootEA": {}}
+        quick = {"size": 32, "batch": 2000, "epochs": 30, "negatives": 5, "learning_rate": 0.1}
+        return replace(super().capabilities, systems=systems, quick_options=quick)
+
     def build(self, task: AlignmentTask, device: torch.device) -> Network:
         return BootEANetwork(self, task, device)
 
 
 class BootEANetwork(TranslationNetwork):
-    """Tables of which nothing is shared."""
+    """Tables in which no rows are shared.
 
-    labels: Tensor  # (n,) the target that each source entity is labelled with, -1: none
-    triples: Tensor  # (t, 3) of both graphs, with those in which one of a seed stands for the other
-    keys: Tensor  # (t,) the key of each, ascending
+    Attributes:
+        labels: (n,) the target that each source entity is labelled with, -1: none.
+        triples: (t, 3) the triples of both graphs, and those in which one entity of a seed replaces the other.
+        keys: (t,) the key of each triple, ascending.
+    """
+
+    labels: Tensor
+    triples: Tensor
+    keys: Tensor
 
     def __init__(self, options: BootEA, task: AlignmentTask, device: torch.device) -> None:
         super().__init__(options, task, device, share=False)
@@ -103,15 +116,16 @@ class BootEANetwork(TranslationNetwork):
         self.queries = np.setdiff1d(task.queries, task.seeds.sources)
         self.pool = np.setdiff1d(task.pool, task.seeds.targets)
         self.register_buffer("labels", torch.full((len(task.source.entities),), -1))
-        told = torch.tensor(np.concatenate([self.numbering.source_triples, self.numbering.target_triples]))
-        triples = torch.cat([told, swapped(told, self._partners(task.seeds.sources, task.seeds.targets, torch.device("cpu")))])
+        given = torch.tensor(np.concatenate([self.numbering.source_triples, self.numbering.target_triples]))
+        matches = self._matches(task.seeds.sources, task.seeds.targets, torch.device("cpu"))
+        triples = torch.cat([given, swapped(given, matches)[0]])
         keys, once = np.unique(triple_keys(triples, self.numbering).numpy(), return_index=True)
         self.register_buffer("triples", triples[torch.from_numpy(once)], persistent=False)
         self.register_buffer("keys", torch.from_numpy(keys), persistent=False)
         self.near = NearRows(self.numbering, self.triples, options.near, device)
         self.shared_neighbours = shared_neighbours(task, self.queries, self.pool)
         self.to(device)
-        # Each loss has its own memory of how large its gradients are.
+        # Each loss has an optimiser of its own, since the optimiser adds up squared gradients.
         self.triple_steps, self.label_steps, self.likelihood_steps = (
             adagrad(self.parameters(), options.learning_rate) for _ in range(3)
         )
@@ -137,7 +151,7 @@ class BootEANetwork(TranslationNetwork):
         for chosen in order.split(self.options.batch):
             right = self.triples[chosen]
             at_head, drawn = self.near.draw(right, self.options.negatives, self.generator)
-            wrong = replaced(right, at_head, drawn)
+            wrong = with_one_end(right, drawn, at_head[:, None])
             right_error, wrong_error = errors(unit(self.entities), unit(self.relations), right, at_head, drawn)
             allowed = ~are_known(triple_keys(wrong, self.numbering), self.keys)
             too_near = (self.options.wrong_limit - wrong_error).relu() * allowed
@@ -146,7 +160,7 @@ class BootEANetwork(TranslationNetwork):
         return float(torch.stack(losses).sum()) / max(1, len(self.triples))
 
     def _label(self) -> None:
-        """Labels pairs that are similar and fit together one to one; earlier labels stay where nothing better was found."""
+        """Labels similar pairs, one to one; an earlier label stays where no better one is found."""
         places = np.full(self.numbering.entities, -1)
         places[self.pool] = np.arange(len(self.pool))
         before = self.labels.cpu().numpy()[self.queries]
@@ -166,23 +180,25 @@ class BootEANetwork(TranslationNetwork):
         self.labels.copy_(torch.from_numpy(labels))
 
     def _learn_labels(self) -> None:
-        """Learns once that triples hold in which one of a labelled pair stands for the other."""
+        """Takes one pass over the triples in which one entity of a labelled pair replaces the other."""
         sources, targets = self._labelled()
         if not len(sources):
             return
-        new = swapped(self.triples, self._partners(sources, targets, self.triples.device))
+        new, _ = swapped(self.triples, self._matches(sources, targets, self.triples.device))
         order = torch.randperm(len(new), generator=self.generator, device=new.device)
         for chosen in order.split(self.options.batch):
             error = translation_error(unit(self.entities), unit(self.relations), new[chosen])
             step(self.label_steps, functional.softplus(error).sum())
 
     def _raise_likelihood(self) -> None:
+        """Takes one step towards a higher likelihood of the seeds and the labels."""
         sources, targets = self._labelled()
         pairs = np.concatenate([self.seeds.sources, sources]), np.concatenate([self.seeds.targets, targets])
         open_rows, pool_rows = self._rows(np.setdiff1d(self.queries, sources), self.pool)
         step(self.likelihood_steps, unlikelihood(*self._rows(*pairs), open_rows, pool_rows))
 
     def _labelled(self) -> tuple[Ints, Ints]:
+        """(p,) the sources with a label, and (p,) their labels."""
         labels = self.labels.cpu().numpy()
         sources = np.flatnonzero(labels >= 0)
         return sources, labels[sources]
@@ -194,46 +210,56 @@ class BootEANetwork(TranslationNetwork):
         left, right = (functional.embedding(torch.as_tensor(row, device=table.device), table) for row in rows)
         return left, right
 
-    def _partners(self, sources: Ints, targets: Ints, device: torch.device) -> Tensor:
-        """(entities,) the row of the other of its pair, for each row; -1: it has none."""
-        partners = np.full(self.numbering.entities, -1)
-        partners[self.numbering.source[sources]] = self.numbering.target[targets]
-        partners[self.numbering.target[targets]] = self.numbering.source[sources]
-        return torch.tensor(partners, device=device)
+    def _matches(self, sources: Ints, targets: Ints, device: torch.device) -> Tensor:
+        """(entities,) the row of the other entity of its pair, for each row; -1: it is in no pair."""
+        matches = np.full(self.numbering.entities, -1)
+        matches[self.numbering.source[sources]] = self.numbering.target[targets]
+        matches[self.numbering.target[targets]] = self.numbering.source[sources]
+        return torch.tensor(matches, device=device)
 
 
 class NearRows:
-    """For each row of the table the rows of its own graph that are nearest to it, to draw wrong entities from.
+    """The most similar rows of the same graph for each row of the table, to draw wrong entities from.
 
-    An entity that stands for another one in a triple of the other graph has no neighbours there: anyone in that graph may take its place.
+    An entity that replaces another one in a triple of the other graph has no similar rows there: any entity of that graph may replace it.
+
+    Attributes:
+        rows: The rows of either graph.
+        count: How many similar rows each row has, itself included.
+        is_target: (entities,) whether each entity is one of the target.
+        of_target: (relations,) whether each relation is one of the target.
+        members: The entities in the triples of the source, then those in the triples of the target.
+        starts: Where the entities of either graph start in `members`.
+        sizes: How many there are of either graph.
+        lists: (entities, count) the similar rows of each row.
     """
 
     def __init__(self, numbering: Numbering, triples: Tensor, share: float, device: torch.device) -> None:
         self.rows = [torch.tensor(rows, device=device) for rows in (numbering.source, numbering.target)]
-        self.count = min(*map(len, self.rows), int(share * len(self.rows[0])) + 1)  # the entity itself is among them
+        self.count = min(*map(len, self.rows), int(share * len(self.rows[0])) + 1)
         is_target = torch.zeros(numbering.entities, dtype=torch.bool)
         is_target[numbering.target] = True
         of_target = torch.zeros(numbering.relations, dtype=torch.bool)
         of_target[numbering.target_triples[:, 1]] = True
-        self.is_target, self.of_target = is_target.to(device), of_target.to(device)  # whose an entity is, and whose a relation
+        self.is_target, self.of_target = is_target.to(device), of_target.to(device)
         within = of_target[triples[:, 1]]
         members = [triples[within == side][:, [0, 2]].unique() for side in (False, True)]
         self.members = torch.cat(members).to(device)
         self.starts = torch.tensor([0, len(members[0])], device=device)
         self.sizes = torch.tensor([len(rows) for rows in members], device=device)
-        self.lists = torch.empty(0, 0, device=device)  # (entities, count) rows
+        self.lists = torch.empty(0, 0, device=device)
 
     def refresh(self, table: Tensor) -> None:
-        """Finds the nearest again, by inner product in the (entities, d) table; block by block."""
+        """Searches the most similar rows again, by the inner product in the (entities, d) table."""
         self.lists = torch.empty(len(table), self.count, dtype=torch.int32, device=table.device)
         for rows in self.rows:
-            candidates = table[rows]
-            for block in rows.split(max(1, BLOCK // len(rows))):
-                nearest = (table[block] @ candidates.T).topk(self.count, dim=1, sorted=False).indices
-                self.lists[block] = rows[nearest].int()
+            own = table[rows]
+            for block in dense_blocks(own, own):
+                nearest = similarities(block, own, own).topk(self.count, dim=1, sorted=False).indices
+                self.lists[rows[block]] = rows[nearest].int()
 
     def draw(self, triples: Tensor, count: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
-        """(b,) whether it is the head that is replaced, by a coin, and (b, count) the rows that take its place."""
+        """(b,) whether the head is replaced, at random, or else the tail, and (b, count) the rows that replace it."""
         device = triples.device
         at_head = torch.rand(len(triples), generator=generator, device=device) < 0.5
         replaced = torch.where(at_head, triples[:, 0], triples[:, 2])  # (b,)
@@ -244,99 +270,22 @@ class NearRows:
         return at_head, torch.where(self.is_target[replaced, None] == self.of_target[triples[:, 1], None], near, anyone)
 
 
-def replaced(triples: Tensor, at_head: Tensor, drawn: Tensor) -> Tensor:
-    """(b, k, 3) the (b, 3) triples with the (b, k) drawn rows in place of their head, where `at_head` says so, or else of their tail."""
-    wrong = triples[:, None, :].repeat(1, drawn.shape[1], 1)
-    wrong[..., 0] = torch.where(at_head[:, None], drawn, wrong[..., 0])
-    wrong[..., 2] = torch.where(at_head[:, None], wrong[..., 2], drawn)
-    return wrong
-
-
 def errors(entities: Tensor, relations: Tensor, right: Tensor, at_head: Tensor, drawn: Tensor) -> tuple[Tensor, Tensor]:
     """(b,) the translation errors of the right triples, and (b, k) those with a drawn row in place of the head or the tail.
 
-    What all wrong triples of a right one have in common is looked up once; that is most of the work. The tables have unit rows.
+    All wrong triples of a right one share two of its vectors, which are looked up once; that is most of the work.
+
+    Args:
+        entities: The table of entities, with unit rows.
+        relations: The table of relations, with unit rows.
+        right: (b, 3) triples.
+        at_head: (b,) whether the drawn rows replace the head.
+        drawn: (b, k) rows.
     """
-    ends = functional.embedding(
-        torch.cat([right[:, ::2], drawn], dim=1), entities
-    )  # (b, 2 + k, d): one gradient of the table's size
-    head, tail, offered = ends[:, 0], ends[:, 1], ends[:, 2:]
+    # (b, 2 + k, d) in one look-up: one gradient of the size of the table
+    ends = functional.embedding(torch.cat([right[:, ::2], drawn], dim=1), entities)
+    head, tail, others = ends[:, 0], ends[:, 1], ends[:, 2:]
     relation = functional.embedding(right[:, 1], relations)  # (b, d)
-    wanted = torch.where(at_head[:, None], tail - relation, head + relation)  # (b, d) where the drawn one would have to be
-    products = (offered * wanted[:, None, :]).sum(-1)  # (b, k)
-    return (head + relation - tail).square().sum(-1), 1 + wanted.square().sum(-1, keepdim=True) - 2 * products
-
-
-def find_labels(source: Tensor, target: Tensor, bonus: sparse.csr_array, held: Ints, k: int, threshold: float) -> Ints:
-    """(n,) position of the target that each source is labelled with, -1: none; no target twice.
-
-    source, target  (n, d) and (m, d) unit vectors; their cosine is their similarity
-    bonus           (n, m) what is added to it
-    held            (n,) the labels so far
-    """
-    columns, similarities, held_similarity = [], [], []
-    labelled = torch.as_tensor(held, device=source.device)
-    for start in range(0, len(source), size := max(1, BLOCK // max(1, len(target)))):
-        block = slice(start, start + size)
-        similarity = source[block] @ target.T  # (b, m)
-        extra = bonus[block].tocoo()
-        at = torch.as_tensor(np.stack([extra.row, extra.col]).astype(np.int64), device=source.device)
-        similarity[at[0], at[1]] += torch.as_tensor(extra.data, device=source.device)
-        best = similarity.topk(min(k, len(target)), dim=1)
-        columns.append(best.indices.cpu())
-        similarities.append(best.values.cpu())
-        held_similarity.append(similarity.gather(1, labelled[block, None].clamp(min=0))[:, 0].cpu())
-    offers, values = torch.cat(columns).numpy(), torch.cat(similarities).numpy()  # (n, k)
-    matched = match(offers, values, threshold, len(target))
-    value = np.where(offers == matched[:, None], values, -np.inf).max(axis=1)
-    return edit_labels(held, torch.cat(held_similarity).numpy(), matched, value)
-
-
-def match(columns: Ints, values: Floats, threshold: float, column_count: int) -> Ints:
-    """(n,) the columns that give the largest sum of values, one to one, of values above the threshold; -1: none."""
-    rows, slots = np.nonzero(values > threshold)
-    starts = np.searchsorted(rows, np.arange(len(columns) + 1))
-    price = np.zeros(len(columns))
-    return assign(starts, columns[rows, slots], -values[rows, slots].astype(np.float64), column_count, price).columns
-
-
-def edit_labels(held: Ints, held_values: Floats, found: Ints, found_values: Floats) -> Ints:
-    """(n,) the labels after an edit: a found label takes the place of one that is less similar; of sources with one label the best stays."""
-    better = (found >= 0) & ((held < 0) | (found_values >= held_values))
-    labels, values = np.where(better, found, held), np.where(better, found_values, held_values)
-    order = np.lexsort((-values, labels))
-    _, first = np.unique(labels[order], return_index=True)
-    edited = np.full(len(labels), -1)
-    edited[order[first]] = labels[order[first]]
-    return edited
-
-
-def unlikelihood(left: Tensor, right: Tensor, unlabelled: Tensor, pool: Tensor) -> Tensor:
-    """Minus the log-likelihood of the alignment, in which the probability of a pair is the sigmoid of its inner product.
-
-    left, right     (p, d) unit vectors of seeds and labelled pairs; each pair counts once
-    unlabelled      (u, d) those of sources without a label, which are spread evenly over
-    pool            (m, d)
-
-    The even part has u x m terms -log sigmoid(x) = log 2 - x / 2 + x^2 / 8 - ..., whose sums over x and x^2 need only the sum and the
-    moments of either side; what is left out is below x^4 / 192.
-    """
-    pairs = functional.softplus(-(left * right).sum(-1)).sum()
-    products = unlabelled.sum(0) @ pool.sum(0)
-    squares = ((unlabelled.T @ unlabelled) * (pool.T @ pool)).sum()
-    even = len(unlabelled) * np.log(2) + (squares / 8 - products / 2) / max(1, len(pool))
-    return pairs + even
-
-
-def shared_neighbours(task: AlignmentTask, queries: Ints, pool: Ints) -> sparse.csr_array:
-    """(n, m) how many seeds a query and a pool entry both point to."""
-    source = _points_to(task.source, queries, task.seeds.sources)
-    target = _points_to(task.target, pool, task.seeds.targets)
-    return sparse.csr_array(source @ target.T)
-
-
-def _points_to(graph: KnowledgeGraph, heads: Ints, tails: Ints) -> sparse.csr_array:
-    """(n, s) 1 where the head has a triple with the tail."""
-    pairs = np.unique(graph.triples[:, [0, 2]], axis=0)
-    shape = len(graph.entities), len(graph.entities)
-    return sparse.csr_array((np.ones(len(pairs), np.float32), tuple(pairs.T)), shape=shape)[heads][:, tails]
+    ideal = torch.where(at_head[:, None], tail - relation, head + relation)  # (b, d) the position without any error
+    products = (others * ideal[:, None, :]).sum(-1)  # (b, k)
+    return (head + relation - tail).square().sum(-1), 1 + ideal.square().sum(-1, keepdim=True) - 2 * products

@@ -1,8 +1,8 @@
-"""GCN-Align: two entities are the same if their neighbourhoods, and the attributes in them, come to the same place."""
+"""GCN-Align: graph convolutions over neighbours and attributes give matching entities similar vectors."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -12,8 +12,8 @@ from torch import Tensor
 
 from kgalign.data import Alignment, AlignmentTask, Floats, Ints
 from kgalign.errors import OptionError, check_at_least
-from kgalign.models import Options, Systems
-from kgalign.models.embedding.frame import EmbeddingModel, Network
+from kgalign.iri import local_name
+from kgalign.models.embedding.frame import EmbeddingModel
 from kgalign.models.embedding.layers import (
     ConvolutionNetwork,
     SparseMatrix,
@@ -23,33 +23,39 @@ from kgalign.models.embedding.layers import (
     normalised,
     random_rows,
     share_rows,
+    sorted_rows,
 )
+from kgalign.models.embedding.network import Network
 from kgalign.models.embedding.translation import random_table, unit
-from kgalign.iri import local_name
+from kgalign.seams import Capabilities
 
-LEAST_WEIGHT = 0.3  # of a triple, however many entities its relation joins to one
+LEAST_WEIGHT = 0.3  # of a triple, however many entities its relation joins to the same one
 
 
 @dataclass(frozen=True)
 class GCNAlign(EmbeddingModel):
-    """Learns a vector for each entity and for each attribute and sends them through two layers of graph convolution without weights, in
-    which each entity takes up its neighbours'; seeds are to come close, others to stay a margin away.
+    """Learns a vector for each entity and each attribute, which two layers of graph convolution without weights average over neighbours.
+    The two entities of a seed come near each other, and wrong pairs stay a margin away.
 
-    Wang et al., Cross-lingual Knowledge Graph Alignment via Graph Convolutional Networks (EMNLP 2018). Attributes of the same IRI are one;
-    where the graphs have no IRI in common, those of the same local name. Only which attributes an entity has counts, not their values.
+    Wang et al., Cross-lingual Knowledge Graph Alignment via Graph Convolutional Networks (EMNLP 2018). Attributes with the same IRI are one
+    attribute; where the graphs have no IRI in common, attributes with the same local name are. Their values do not count.
 
-    In a known pair the source has the input of its target, from where both graphs take it up.
+    The source of a known link has the input vector of its target, and the layers carry it to the neighbours in both graphs.
 
-    edges           functional: triples count by how nearly their relation tells the one end from the other, and sums are normalised on both
-                    sides (the paper); plain: each entity has the mean of its neighbours and itself
-    size            width of the vectors of structure
-    attributes      so many of the most frequent take part; 0: none. attribute_size is the width of their vectors
-    structure_share what structure counts for in distances against attributes, 0 to 1
-    negatives       of each seed, at either end, drawn anew for each epoch
+    Attributes:
+        edges: `plain`: each entity has the mean of its neighbours and itself; `functional`: a triple counts by how well its relation
+            determines one end from the other, and sums are normalised on both sides, as in the paper.
+        size: The width of the vectors of entities.
+        attributes: How many of the most frequent attributes are used; 0: none.
+        attribute_size: The width of the vectors of attributes.
+        structure_share: The weight of entities against attributes in distances, 0 to 1.
+        negatives: Wrong entities for each seed, at either end, drawn anew for each epoch.
+        margin: By how much wrong pairs should be farther apart.
+        learning_rate: Of the optimiser.
     """
 
     epochs: int = 2000
-    look_every: int = 25
+    evaluate_every: int = 25
     edges: str = "plain"
     size: int = 200
     attributes: int = 2000
@@ -60,8 +66,6 @@ class GCNAlign(EmbeddingModel):
     learning_rate: float = 0.02
 
     name: ClassVar[str] = "gcn_align"
-    systems: ClassVar[Systems] = {"GCN": {}}
-    quick_options: ClassVar[Options] = {"size": 64, "attribute_size": 16, "negatives": 5, "epochs": 60, "look_every": 20}
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -74,12 +78,17 @@ class GCNAlign(EmbeddingModel):
                 f"structure_share={self.structure_share}, learning_rate={self.learning_rate}: expected a share and a rate above 0"
             )
 
+    @property
+    def capabilities(self) -> Capabilities:
+        quick = {"size": 64, "attribute_size": 16, "negatives": 5, "epochs": 60, "evaluate_every": 20}
+        return replace(super().capabilities, systems={"GCN": {}}, quick_options=quick)
+
     def build(self, task: AlignmentTask, device: torch.device) -> Network:
         return GCNAlignNetwork(self, task, device)
 
 
 class GCNAlignNetwork(ConvolutionNetwork):
-    """One table for the entities of both graphs and one for their attributes; each is trained by a loss of its own."""
+    """One table for the entities of both graphs and one for their attributes, each with a loss of its own."""
 
     def __init__(self, options: GCNAlign, task: AlignmentTask, device: torch.device) -> None:
         super().__init__(task, device)
@@ -110,7 +119,7 @@ class GCNAlignNetwork(ConvolutionNetwork):
         return self.sides(states)
 
     def _encode(self, known: Alignment) -> list[Tensor]:
-        """(n + m, d) what both graphs come to by their structure, and where there are attributes (n + m, e) by those."""
+        """(n + m, d) the states of all entities by their structure and, where there are attributes, (n + m, e) by those."""
         inputs = [unit(self.structure)]
         if self.features is not None:
             inputs.append(self.features.times(unit(self.attributes)))
@@ -122,18 +131,18 @@ class GCNAlignNetwork(ConvolutionNetwork):
 
 
 def edge_matrix(task: AlignmentTask, edges: str) -> sparse.csr_array:
-    """(n + m, n + m) what each entity takes up of its neighbours and itself, over both graphs."""
+    """(n + m, n + m) the normalised weights of the neighbours of each entity and of itself, over both graphs."""
     count = len(task.source.entities) + len(task.target.entities)
     triples = joint_triples(task)
     if edges == "plain":
         return normalised(neighbour_matrix(triples, count), "mean")
-    # A triple tells its tail more of its head, the fewer triples of the relation end in the same tail.
+    # The head of a triple says more about the tail, the fewer triples of the relation end in that tail.
     forward, backward = (functionality(triples, end) for end in (2, 0))
     return normalised(neighbour_matrix(triples, count, forward, backward), "symmetric")
 
 
 def functionality(triples: Ints, end: int) -> Floats:
-    """(r,) for each relation how many entities stand at that end (0: head, 2: tail) for each of its triples, but not below 0.3."""
+    """(r,) the number of distinct entities at one end (0: head, 2: tail) of each relation for each of its triples, 0.3 at least."""
     count = int(triples[:, 1].max(initial=-1)) + 1
     often = np.bincount(triples[:, 1], minlength=count)
     distinct = np.bincount(np.unique(triples[:, [1, end]], axis=0)[:, 0], minlength=count)
@@ -157,4 +166,4 @@ def attribute_matrix(task: AlignmentTask, most: int) -> sparse.csr_array | None:
     shape = len(task.source.entities) + len(task.target.entities), len(numbers)
     matrix = sparse.csr_array((np.ones(len(rows), np.float32), (rows, columns)), shape=shape)
     frequent = np.argsort(-np.bincount(columns, minlength=len(numbers)), kind="stable")[:most]
-    return sparse.csr_array(matrix[:, np.sort(frequent)])
+    return sorted_rows(matrix[:, np.sort(frequent)])

@@ -1,8 +1,8 @@
-"""JAPE: translation with shared seeds, in which entities with alike attributes and neighbours are drawn together."""
+"""JAPE: translation with shared seeds, in which entities with similar attributes and neighbours are pulled together."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -14,34 +14,37 @@ from torch.nn import functional
 
 from kgalign.data import Alignment, AlignmentTask, Floats, Ints, KnowledgeGraph
 from kgalign.errors import check_at_least
-from kgalign.models import Options, Systems
-from kgalign.models.embedding.frame import Network, nearest
-from kgalign.models.embedding.translation import TranslationModel, TranslationNetwork, adagrad, paired_batches, step, unit
 from kgalign.iri import local_name
+from kgalign.models.embedding.layers import SparseMatrix
+from kgalign.models.embedding.network import Network
+from kgalign.models.embedding.translation import TranslationModel, TranslationNetwork, adagrad, paired_batches, step, unit
+from kgalign.seams import Capabilities
+from kgalign.search import top_k
 
-SEED_PAIRS = 10  # how often a pair of attributes counts that the two of a seed have, against one that an entity has
-BOOST = 100.0  # what a pair's similarity is multiplied by for each seed that points to both, and once more
+SEED_PAIRS = 10  # the weight of a pair of attributes across the two entities of a seed, against one within an entity
+BOOST = 100.0  # the similarity of a pair is multiplied by this for each seed that points to both, and once more
 
 
 @dataclass(frozen=True)
 class JAPE(TranslationModel):
-    """Learns vectors in which head + relation is near tail, and in turn draws each entity to those it resembles by attributes.
+    """Learns vectors in which head + relation is near tail. Every second epoch pulls each entity towards entities with similar attributes.
 
-    Sun et al., Cross-lingual Entity Alignment via Joint Attribute-Preserving Embedding (ISWC 2017). The two of a seed have one vector, and
-    so have relations of one name. Attributes that go together have similar vectors; an entity's are averaged. What a seed points to in one
-    graph resembles what it points to in the other, all the more where attributes agree. Without attributes this is all that there is. Where
-    the authors push wrong triples away without end, here a margin is enough.
+    Sun et al., Cross-lingual Entity Alignment via Joint Attribute-Preserving Embedding (ISWC 2017). The two entities of a seed have one
+    vector, and so have relations of the same name. Attributes that occur together have similar vectors, and an entity has the mean of its
+    attributes. Entities that a seed points to in the two graphs are similar, all the more if their attributes agree; without attributes,
+    no other entities are. The authors push wrong triples away without a limit; here a margin is enough.
 
-    The source of a known pair takes the vector of its target, and the neighbours of both are told so, see told_by_neighbours.
+    The source of a known link takes the vector of its target, and the neighbours of both move, see `with_neighbour_evidence`.
 
-    margin              how much further off than a triple a wrong one should be
-    negatives           wrong triples for each right one, the mean of which counts
-    attribute_size      width of the attributes' vectors
-    similar             entities of one graph resemble each other from this cosine of their attributes on
-    similar_across      and those of the two graphs from this one on
-    similar_k           each entity resembles so many at most
-    similar_weight      what resemblance across the graphs counts for against a triple
-    within_weight       what that within a graph counts for against that across
+    Attributes:
+        margin: By how much a wrong triple should have the larger error.
+        negatives: Wrong triples for each right one; the mean over them counts.
+        attribute_size: The width of the vectors of attributes.
+        similar: The least cosine of the attributes of similar entities within a graph.
+        similar_across: The least cosine of the attributes of similar entities of the two graphs.
+        similar_k: How many similar entities each entity has at most.
+        similar_weight: The weight of similar entities across the graphs, against a triple.
+        within_weight: The weight of those within a graph, against those across.
     """
 
     epochs: int = 300
@@ -59,8 +62,6 @@ class JAPE(TranslationModel):
     evidence_weight: float = 1.0
 
     name: ClassVar[str] = "jape"
-    systems: ClassVar[Systems] = {"JAPE": {}}
-    quick_options: ClassVar[Options] = {"size": 64, "batch": 1000, "epochs": 60, "learning_rate": 0.1}
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -68,44 +69,53 @@ class JAPE(TranslationModel):
         least |= dict.fromkeys(("margin", "similar", "similar_across", "similar_weight", "within_weight"), 0)
         check_at_least(**{name: (getattr(self, name), value) for name, value in least.items()})
 
+    @property
+    def capabilities(self) -> Capabilities:
+        quick = {"size": 64, "batch": 1000, "epochs": 60, "learning_rate": 0.1}
+        return replace(super().capabilities, systems={"JAPE": {}}, quick_options=quick)
+
     def build(self, task: AlignmentTask, device: torch.device) -> Network:
         return JAPENetwork(self, task, device)
 
 
 class JAPENetwork(TranslationNetwork):
-    """Tables in which the two of a seed share a row, and so do relations of one name."""
+    """Tables in which the two entities of a seed share a row, and so do relations of the same name.
+
+    Attributes:
+        similar: Similar entities across the graphs, within the source and within the target; computed when they are first needed.
+    """
 
     def __init__(self, options: JAPE, task: AlignmentTask, device: torch.device) -> None:
         super().__init__(options, task, device, share=True)
         self.options = options
-        self.resemblances: list[Tensor] = []  # across, within the source graph, within the target graph; made when they are needed
+        self.similar: list[SparseMatrix] = []
         self.to(device)
-        # Each loss has its own memory of how large its gradients are.
+        # Each loss has an optimiser of its own, since the optimiser adds up squared gradients.
         self.triple_steps, self.similar_steps = (adagrad(self.parameters(), options.learning_rate) for _ in range(2))
 
     def run_epoch(self, epoch: int) -> float:
-        return self._learn_resemblances() if epoch % 2 else self._learn_triples()
+        return self._learn_similar() if epoch % 2 else self._learn_triples()
 
     def _learn_triples(self) -> float:
         options = self.options
         return self.mean(
             [
-                step(self.triple_steps, self.apart(sides, options.margin, options.negatives).sum())
+                step(self.triple_steps, self.triple_losses(sides, options.margin, options.negatives).sum())
                 for sides in paired_batches(self.sides[0], self.sides[1], options.batch, self.generator)
             ]
         )
 
-    def _learn_resemblances(self) -> float:
-        if not self.resemblances:
-            self.resemblances = [_sparse_tensor(matrix, self.entities.device) for matrix in self._find_resemblances()]
-        across, within_source, within_target = self.resemblances
+    def _learn_similar(self) -> float:
+        if not self.similar:
+            self.similar = [SparseMatrix.of(matrix, self.entities.device) for matrix in self._find_similar()]
+        across, within_source, within_target = self.similar
         table = unit(self.entities)
-        source, target = (functional.embedding(rows, table) for rows in self.offered)
-        within = _unlike(source, within_source, source) + _unlike(target, within_target, target)
-        loss = self.options.similar_weight * (_unlike(source, across, target) + self.options.within_weight * within)
+        source, target = (functional.embedding(rows, table) for rows in self.rows)
+        within = _distance(source, within_source, source) + _distance(target, within_target, target)
+        loss = self.options.similar_weight * (_distance(source, across, target) + self.options.within_weight * within)
         return float(step(self.similar_steps, loss)) / max(1, len(table))
 
-    def _find_resemblances(self) -> tuple[sparse.csr_array, sparse.csr_array, sparse.csr_array]:
+    def _find_similar(self) -> tuple[sparse.csr_array, sparse.csr_array, sparse.csr_array]:
         options, device = self.options, self.entities.device
         has = attribute_sets(self.task.source, self.task.target)
         vectors = attribute_vectors(attribute_pairs(*has, self.task.seeds), options.attribute_size)
@@ -118,10 +128,10 @@ class JAPENetwork(TranslationNetwork):
 
 
 def attribute_sets(source: KnowledgeGraph, target: KnowledgeGraph) -> tuple[sparse.csr_array, sparse.csr_array]:
-    """(n, a) and (m, a) 1 where an entity has an attribute, of those that tell something, the most frequent first.
+    """(n, a) and (m, a) 1 where an entity has an attribute, for the informative attributes, the most frequent first.
 
-    Attributes are the same if their IRIs end in the same name. The most frequent 5 % tell nothing, nor does what fewer than five entities
-    have, and an entity should have two or more.
+    Attributes are the same if their IRIs end in the same name. The most frequent 5 % are left out, and so are attributes that fewer than
+    five entities have, and all attributes of an entity that has only one.
     """
     numbers: dict[str, int] = {}
     sides = []
@@ -146,8 +156,8 @@ def attribute_sets(source: KnowledgeGraph, target: KnowledgeGraph) -> tuple[spar
 
 
 def attribute_pairs(source: sparse.csr_array, target: sparse.csr_array, seeds: Alignment) -> sparse.csr_array:
-    """(a, a) how often two attributes go together: in an entity, or in the two of a seed, which counts for more."""
-    together = (source.T @ source + target.T @ target) / 2  # each pair in either order, which makes one
+    """(a, a) how often two attributes occur together: within an entity, or across the two entities of a seed, which counts for more."""
+    together = (source.T @ source + target.T @ target) / 2  # each pair occurs in both orders, and counts once
     across = source[seeds.sources].T @ target[seeds.targets]
     pairs = (together + SEED_PAIRS * (across + across.T)).tocoo()
     apart = pairs.row != pairs.col
@@ -155,10 +165,10 @@ def attribute_pairs(source: sparse.csr_array, target: sparse.csr_array, seeds: A
 
 
 def attribute_vectors(pairs: sparse.csr_array, size: int) -> Floats:
-    """(a, size) unit vectors, similar for attributes that go together with the same others.
+    """(a, size) unit vectors, similar for attributes that occur together with the same others.
 
-    The paper learns them as a skip-gram. What a skip-gram comes to is a factorisation of how much oftener two go together than chance
-    would have it (Levy and Goldberg, 2014); its closed form takes a second and never stops too early.
+    The paper learns them with a skip-gram. A skip-gram factorises the pointwise mutual information of pairs (Levy and Goldberg, 2014);
+    the closed form takes a second, and cannot stop too early.
     """
     count = pairs.shape[0]
     if not pairs.nnz:
@@ -174,21 +184,21 @@ def attribute_vectors(pairs: sparse.csr_array, size: int) -> Floats:
 
 def mean_attributes(has: sparse.csr_array, vectors: Tensor) -> Tensor:
     """(n, d) the unit vector of each entity: the mean of its attributes; 0 if it has none."""
-    return unit(_sparse_tensor(has, vectors.device) @ vectors)
+    return unit(SparseMatrix.of(has, vectors.device).times(vectors))
 
 
 def similar_pairs(left: Tensor, right: Tensor, threshold: float, k: int) -> sparse.csr_array:
-    """(n, m) the cosines from the threshold on, the k largest of each row at most; block by block."""
+    """(n, m) the cosines that are not below the threshold, the k largest of each row at most."""
     shape = len(left), len(right)
     if not left.any() or not right.any():
         return sparse.csr_array(shape, dtype=np.float32)
-    columns, cosines = nearest(left, right, k, "cosine")
+    columns, cosines = top_k(left, right, k, metric="cosine")
     rows, slots = np.nonzero(cosines >= threshold)
     return sparse.csr_array((cosines[rows, slots], (rows, columns[rows, slots])), shape=shape)
 
 
 def meetings(task: AlignmentTask) -> sparse.csr_array:
-    """(n, m) for how many seeds the source of the seed points to one and its target to the other."""
+    """(n, m) for how many seeds the source of the seed points to the one entity and its target to the other."""
     sides = []
     for graph, ids in ((task.source, task.seeds.sources), (task.target, task.seeds.targets)):
         pairs = np.unique(graph.triples[:, [0, 2]], axis=0)
@@ -200,7 +210,15 @@ def meetings(task: AlignmentTask) -> sparse.csr_array:
 def boost(
     similar: sparse.csr_array, source: Tensor, target: Tensor, meetings: sparse.csr_array, seeds: Alignment
 ) -> sparse.csr_array:
-    """(n, m) the similarities across the graphs in which seeds have 1 and where seeds point to a pair it has many times its own, 1 at least."""
+    """(n, m) the similarities across the graphs: 1 for seeds, and at least 1 and many times the cosine for pairs that seeds point to.
+
+    Args:
+        similar: (n, m) the similarities by attributes.
+        source: (n, d) unit vectors of attributes.
+        target: (m, d) unit vectors of attributes.
+        meetings: (n, m) how many seeds point to each pair, see `meetings`.
+        seeds: The seeds.
+    """
     met = meetings.tocoo()
     own = _cosines(source, target, met.row, met.col)
     own[np.isin((met.row.astype(np.int64) << 32) | met.col, seeds.keys)] = 1
@@ -209,12 +227,12 @@ def boost(
     rows = np.concatenate([met.row, seeds.sources, others.row]).astype(np.int64)
     columns = np.concatenate([met.col, seeds.targets, others.col]).astype(np.int64)
     weights = np.concatenate([values, np.ones(len(seeds)), others.data]).astype(np.float32)
-    _, first = np.unique(rows * similar.shape[1] + columns, return_index=True)  # what is boosted comes before what is not
+    _, first = np.unique(rows * similar.shape[1] + columns, return_index=True)  # boosted values come first
     return sparse.csr_array((weights[first], (rows[first], columns[first])), shape=similar.shape)
 
 
 def _cosines(source: Tensor, target: Tensor, rows: Ints, columns: Ints, block: int = 2**20) -> Floats:
-    """(p,) the inner products of the pairs; block by block."""
+    """(p,) the inner products of the pairs."""
     ids = torch.as_tensor(np.stack([rows, columns]).astype(np.int64), device=source.device)
     parts = [
         (source[left] * target[right]).sum(-1).cpu() for left, right in zip(ids[0].split(block), ids[1].split(block), strict=True)
@@ -222,19 +240,12 @@ def _cosines(source: Tensor, target: Tensor, rows: Ints, columns: Ints, block: i
     return torch.cat(parts).numpy()
 
 
-def _unlike(entities: Tensor, resemblance: Tensor, others: Tensor) -> Tensor:
-    """How far entities are from the direction of those they resemble, squared and summed."""
-    return (entities - unit(torch.sparse.mm(resemblance, others))).square().sum()
+def _distance(entities: Tensor, similar: SparseMatrix, others: Tensor) -> Tensor:
+    """The sum of the squared distances of entities to the mean direction of the entities that are similar to them."""
+    return (entities - unit(similar.times(others))).square().sum()
 
 
 def _shares(matrix: sparse.csr_array) -> sparse.csr_array:
-    """The matrix with rows that sum to 1, where they have anything."""
+    """The matrix with rows that sum to 1; empty rows stay empty."""
     totals = np.asarray(matrix.sum(axis=1)).ravel()
     return sparse.csr_array(sparse.diags_array(1 / np.where(totals > 0, totals, 1)) @ matrix)
-
-
-def _sparse_tensor(matrix: sparse.csr_array, device: torch.device) -> Tensor:
-    edges = matrix.tocoo()
-    indices = torch.tensor(np.stack([edges.row, edges.col]).astype(np.int64))
-    values = torch.tensor(edges.data.astype(np.float32))
-    return torch.sparse_coo_tensor(indices, values, matrix.shape, device=device, is_coalesced=True, check_invariants=False)

@@ -1,8 +1,9 @@
-"""RDGCN: names that travel over the graph, along relations that attend to each other."""
+"""RDGCN: vectors of names pass along the edges of the graphs, weighted by an attention over relations."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -13,8 +14,8 @@ from torch.nn import functional
 
 from kgalign.data import Alignment, AlignmentTask, Floats, Ints
 from kgalign.errors import OptionError, check_at_least
-from kgalign.models import Options, Systems
-from kgalign.models.embedding.frame import EmbeddingModel, Network, nearest
+from kgalign.features.text import projected_ngrams, word_vectors
+from kgalign.models.embedding.frame import EmbeddingModel
 from kgalign.models.embedding.layers import (
     ConvolutionNetwork,
     SparseMatrix,
@@ -23,33 +24,43 @@ from kgalign.models.embedding.layers import (
     neighbour_matrix,
     normalised,
     share_rows,
+    sorted_rows,
 )
+from kgalign.models.embedding.network import Network
 from kgalign.models.embedding.translation import unit
-from kgalign.features.text import projected_ngrams, word_vectors
+from kgalign.seams import Capabilities
+from kgalign.search import top_k
 
-SLOPE = 0.2  # of what is below zero where attention is computed
-NAME_LENGTH = 5.0  # of the rows of names, about that of means of GloVe vectors; the longer, the slower names are forgotten
+SLOPE = 0.2  # of the leaky ReLU below zero, in the attention
+NAME_LENGTH = 5.0  # of the rows of names, about that of means of GloVe vectors; longer rows change more slowly
 
 
 @dataclass(frozen=True)
 class RDGCN(EmbeddingModel):
-    """Starts from vectors of the names and lets each entity take up those of its neighbours: first through the relations between them,
-    which learn from a graph of relations how much to pass on, then through two gated layers of graph convolution.
+    """Starts from vectors of the names, and adds to each entity the vectors of its neighbours: first by an attention over the relations
+    between them, then by two gated layers of graph convolution. The attention comes from a graph of relations, joined by shared heads and
+    tails.
 
     Wu et al., Relation-Aware Entity Alignment for Heterogeneous Knowledge Graphs (IJCAI 2019). The attention of each entity is over its own
-    triples; the released code mixes them up.
+    triples; the released code mixes up the triples of different entities.
 
-    In a known pair the source has the name of its target. Such a pair looks right ever after: an easy one is hardly ever taken back.
+    The source of a known link has the name of its target. Such a link looks right in all later rounds, so a confident link is hardly ever
+    given up.
 
-    word_vectors    a GloVe or word2vec text file: a name has the mean of its words
-    ngrams          width of the n-gram vectors that stand beside the words of a name; 0: words alone, as in the paper
-    word_weight     what the words count for against the n-grams
-    negatives       of each seed, at either end: the nearest of all entities, looked up every `refresh` epochs
-    first, second   how much the first and the second attention over triples adds to the name
+    Attributes:
+        word_vectors: A GloVe or word2vec text file; a name has the mean of its words.
+        ngrams: The width of the n-gram vectors that stand beside the words of a name; 0: words alone, as in the paper.
+        word_weight: The weight of words against n-grams.
+        negatives: Wrong entities for each seed, at either end: the nearest of all entities.
+        refresh: Epochs between two searches for the nearest.
+        margin: By how much wrong pairs should be farther apart.
+        first: How much the first attention over triples adds to the name.
+        second: How much the second attention adds.
+        learning_rate: Of the optimiser.
     """
 
     epochs: int = 600
-    look_every: int = 10
+    evaluate_every: int = 10
     word_vectors: str | None = None
     ngrams: int = 512
     word_weight: float = 0.25
@@ -61,8 +72,6 @@ class RDGCN(EmbeddingModel):
     learning_rate: float = 1e-3
 
     name: ClassVar[str] = "rdgcn"
-    systems: ClassVar[Systems] = {"RDGCN": {}}
-    quick_options: ClassVar[Options] = {"ngrams": 64, "negatives": 5, "epochs": 10, "look_every": 5}
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -71,16 +80,22 @@ class RDGCN(EmbeddingModel):
         if not self.learning_rate > 0:
             raise OptionError(f"learning_rate={self.learning_rate}: expected a rate above 0")
         if not self.ngrams and not (self.word_vectors and self.word_weight):
-            raise OptionError("ngrams=0 without word vectors: expected one or the other, since names are all it starts from")
+            raise OptionError("ngrams=0 without word vectors: expected one or the other, since the model starts from names")
+
+    @property
+    def capabilities(self) -> Capabilities:
+        quick = {"ngrams": 64, "negatives": 5, "epochs": 10, "evaluate_every": 5}
+        return replace(super().capabilities, systems={"RDGCN": {}}, quick_options=quick)
 
     def build(self, task: AlignmentTask, device: torch.device) -> Network:
-        # What was learnt holds the names too: the file of word vectors is not needed again.
-        names = self._learnt.tensors["names"] if self._learnt else NAME_LENGTH * torch.as_tensor(name_rows(self, task))
-        return RDGCNNetwork(self, task, names, device)
+        return RDGCNNetwork(self, task, NAME_LENGTH * torch.as_tensor(name_rows(self, task)), device)
+
+    def rebuild(self, task: AlignmentTask, device: torch.device, learnt: Mapping[str, Tensor]) -> Network:
+        return RDGCNNetwork(self, task, learnt["names"], device)  # so the file of word vectors is not needed again
 
 
 class RDGCNNetwork(ConvolutionNetwork):
-    """The table of names, which learns too, and the layers that it goes through."""
+    """The table of names, which is trained too, and the layers above it."""
 
     def __init__(self, options: RDGCN, task: AlignmentTask, names: Tensor, device: torch.device) -> None:
         super().__init__(task, device)
@@ -116,7 +131,7 @@ class RDGCNNetwork(ConvolutionNetwork):
         return self.sides(self._encode(known))
 
     def _encode(self, known: Alignment) -> Tensor:
-        """(n + m, d) what the names of both graphs come to."""
+        """(n + m, d) the states of all entities after the last layer."""
         names = share_rows(unit(self.names), known, self.sources)  # (n + m, d)
         dual = self._ends(names)  # (r, 2 d)
         dual = self.relations[0](self.dual, dual, dual)
@@ -133,16 +148,16 @@ class RDGCNNetwork(ConvolutionNetwork):
         return torch.cat([self.heads.times(states), self.tails.times(states)], dim=1)
 
     def _nearest(self) -> tuple[Tensor, Tensor]:
-        """(s, k) for each seed those nearest to its target, wherever they are, and those nearest to its source."""
+        """(s, k) for each seed the entities of both graphs that are nearest to its target, and those nearest to its source."""
         with torch.no_grad():
             states = self._encode(Alignment.empty())
-            near = [nearest(states[ends], states, self.options.negatives, self.metric)[0] for ends in self.seeds.T]
+            near = [top_k(states[ends], states, self.options.negatives, metric=self.metric)[0] for ends in self.seeds.T]
         to_source, to_target = (torch.as_tensor(rows, device=states.device) for rows in near)
         return to_target, to_source
 
 
 class RelationAttention(nn.Module):
-    """Each relation takes up those that share heads or tails with it, more of those that share more."""
+    """An attention of each relation over the relations that share heads or tails with it."""
 
     def __init__(self, size: int, *, bias: bool) -> None:
         super().__init__()
@@ -151,7 +166,7 @@ class RelationAttention(nn.Module):
         self.other = nn.Linear(size, 1)
 
     def forward(self, dual: Tensor, states: Tensor, values: Tensor) -> Tensor:
-        """(r, d) from the graph of relations (r, r), what attention is computed of (r, d) and what is passed on (r, d)."""
+        """(r, d) the attended values, from the graph of relations (r, r), the states (r, d) that give the attention, and the values (r, d)."""
         return torch.relu(self.coefficients(dual, states) @ values)
 
     def coefficients(self, dual: Tensor, states: Tensor) -> Tensor:
@@ -162,12 +177,11 @@ class RelationAttention(nn.Module):
 
 
 class TripleAttention:
-    """Each entity takes up the tails of its triples by how its relations score. It has no weights of its own."""
+    """An attention of each entity over the tails of its triples, by the scores of their relations. It has no weights of its own."""
 
     def __init__(self, triples: Ints, count: int, device: torch.device) -> None:
-        edges, places = np.unique(
-            triples[:, 0] * count + triples[:, 2], return_inverse=True
-        )  # several triples may join the same two
+        # Several triples may join the same two entities.
+        edges, places = np.unique(triples[:, 0] * count + triples[:, 2], return_inverse=True)
         ones = np.ones(len(edges), np.float32)
         self.edges = SparseMatrix.of(sparse.csr_array((ones, np.divmod(edges, count)), shape=(count, count)), device)
         self.places = torch.as_tensor(places, device=device)  # (t,)
@@ -179,7 +193,7 @@ class TripleAttention:
         return torch.relu(self.edges.times(states, weights.new_zeros(len(self.edges.rows)).index_add(0, self.places, weights)))
 
     def coefficients(self, scores: Tensor) -> Tensor:
-        """(t,) how much each triple's head takes up of its tail; those of one head add up to 1."""
+        """(t,) the attention of each triple's head to its tail; those of one head add up to 1."""
         by_triple = functional.leaky_relu(scores.squeeze(1), SLOPE).index_select(0, self.relations)
         count = self.edges.shape[0]
         highest = by_triple.new_zeros(count).scatter_reduce(0, self.heads, by_triple.detach(), "amax", include_self=False)
@@ -195,22 +209,22 @@ def incidence(triples: Ints, end: int, relations: int, entities: int) -> sparse.
 
 def mean_rows(matrix: sparse.csr_array) -> sparse.csr_array:
     """The same matrix with rows that add up to 1; empty rows stay empty."""
-    return sparse.csr_array(sparse.diags_array(1 / np.maximum(matrix.sum(axis=1), 1)) @ matrix)
+    return sorted_rows(sparse.diags_array(1 / np.maximum(matrix.sum(axis=1), 1)) @ matrix)
 
 
 def dual_graph(heads: sparse.csr_array, tails: sparse.csr_array) -> Floats:
-    """(r, r) the share of heads that two relations have in common, plus that of tails; 2 on the diagonal."""
+    """(r, r) the share of heads that two relations have in common plus the share of tails; 2 on the diagonal."""
     graph = np.zeros((heads.shape[0], heads.shape[0]), np.float32)
     for ends in (heads, tails):
         common = sparse.coo_array(ends @ ends.T)
         often = ends.sum(axis=1)
         graph[common.row, common.col] += common.data / (often[common.row] + often[common.col] - common.data)
-    np.fill_diagonal(graph, 2)  # also that of relations without triples, whose rows would be empty
+    np.fill_diagonal(graph, 2)  # for relations without triples too, whose rows would be empty
     return graph
 
 
 def name_rows(options: RDGCN, task: AlignmentTask) -> Floats:
-    """(n + m, d) unit vectors of all names; one of which nothing is known has a random one, like no other."""
+    """(n + m, d) unit vectors of all names; a name without n-grams or known words has a random vector."""
     source, target = task.source.names, task.target.names
     parts = []
     if options.ngrams:
@@ -225,7 +239,7 @@ def name_rows(options: RDGCN, task: AlignmentTask) -> Floats:
 
 
 def glorot(layer: nn.Linear) -> None:
-    """Starts the layer as the original does."""
+    """Gives the layer the starting weights of the original."""
     nn.init.xavier_uniform_(layer.weight)
     if layer.bias is not None:
         nn.init.zeros_(layer.bias)

@@ -1,12 +1,12 @@
-"""A graph matching network on disk: safetensors for weights, JSON for all else. Whole files or none."""
+"""GM on disk: trained networks, and checkpoints of a training. Weights are safetensors; each file is written whole or not at all."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import torch
 from torch import Tensor
@@ -14,26 +14,24 @@ from torch import Tensor
 from kgalign.data import Alignment
 from kgalign.errors import DataError, OptionError
 from kgalign.models.gm.network import GraphMatchingNetwork
+from kgalign.models.gm.options import NOT_OF_TRAINING, GraphMatchingOptions
 from kgalign.models.saved import read_saved, read_tensors, write_saved, write_tensors
 
-if TYPE_CHECKING:
-    from kgalign.models.gm.model import GraphMatching
-
 CHECKPOINT = "checkpoint.safetensors"
-NOT_OF_TRAINING = {
-    "device",
-    "checkpoint",
-    "seeds_as_evidence",
-    "both_directions",
-}  # weights do not depend on them, but for the choice of the epoch
 
 
 @dataclass(frozen=True, eq=False)
 class Progress:
-    """How far a training has come."""
+    """How far a training has come.
 
-    history: list[dict[str, float]]  # of each epoch
-    best: Mapping[str, Tensor]  # the weights with the most development hits@1 so far
+    Attributes:
+        history: Loss, development hits@1 and seconds of each epoch.
+        best: The weights with the highest development hits@1 so far.
+        best_epoch: Their epoch, counted from 1.
+    """
+
+    history: list[dict[str, float]]
+    best: Mapping[str, Tensor]
     best_epoch: int = 0
 
     @classmethod
@@ -41,25 +39,25 @@ class Progress:
         return cls([], _copy(network))
 
     def after(self, network: GraphMatchingNetwork, epoch: dict[str, float]) -> Progress:
-        """The same, one epoch later; of two epochs that are equally good the later one counts, it has learnt more."""
+        """The progress one epoch later. Of two equally good epochs the later one is the best: it has learnt more."""
         history = [*self.history, epoch]
-        if epoch["dev_hits@1"] >= max(turn["dev_hits@1"] for turn in history):
+        if epoch["dev_hits@1"] >= max(each["dev_hits@1"] for each in history):
             return Progress(history, _copy(network), len(history))
         return Progress(history, self.best, self.best_epoch)
 
     def stale(self, patience: int) -> bool:
-        """Whether so many epochs have brought nothing better."""
+        """Whether no epoch was better for this many epochs."""
         return len(self.history) - self.best_epoch >= patience
 
 
 def write_checkpoint(
-    options: GraphMatching,
+    options: GraphMatchingOptions,
     seeds: Alignment,
     network: GraphMatchingNetwork,
     optimiser: torch.optim.Optimizer,
     progress: Progress,
 ) -> None:
-    """Keeps all that the next epoch depends on, where a folder for it was given."""
+    """Stores everything that the next epoch depends on, where the options name a folder for it."""
     if options.checkpoint is None:
         return
     tensors = {f"now.{name}": tensor for name, tensor in network.state_dict().items()}
@@ -76,9 +74,13 @@ def write_checkpoint(
 
 
 def read_checkpoint(
-    options: GraphMatching, seeds: Alignment, network: GraphMatchingNetwork, optimiser: torch.optim.Optimizer
+    options: GraphMatchingOptions, seeds: Alignment, network: GraphMatchingNetwork, optimiser: torch.optim.Optimizer
 ) -> Progress | None:
-    """Where an interrupted training of the same options on the same seeds stood, with the network and the optimiser put back there."""
+    """The progress of an interrupted training, None where there is none. The network and the optimiser are put back to that state.
+
+    Raises:
+        OptionError: The training had other options or other seeds.
+    """
     path = Path(options.checkpoint or "") / CHECKPOINT
     if options.checkpoint is None or not path.is_file():
         return None
@@ -101,23 +103,23 @@ def read_checkpoint(
     return Progress(notes["history"], best, notes["best_epoch"])
 
 
-def training_options(options: GraphMatching) -> dict[str, Any]:
+def training_options(options: GraphMatchingOptions) -> dict[str, Any]:
     """The options that the weights depend on."""
-    return {name: value for name, value in options.options().items() if name not in NOT_OF_TRAINING}
+    return {name: value for name, value in asdict(options).items() if name not in NOT_OF_TRAINING}
 
 
 def write_model(folder: Path, network: GraphMatchingNetwork, notes: Mapping[str, Any]) -> None:
-    """Writes gm.safetensors and gm.json; an earlier model there is replaced."""
+    """Writes gm.safetensors and gm.json in place of an earlier model there."""
     write_saved(folder, "gm", network.state_dict(), notes)
 
 
 def read_model(folder: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    """What write_model has written."""
+    """The weights and the notes that `write_model` has written."""
     return read_saved(folder, "gm", ("options", "vocabulary", "word_size", "calibration", "history"))
 
 
 def fill(path: Path, network: GraphMatchingNetwork, weights: Mapping[str, Tensor]) -> None:
-    """Puts the weights that a file holds into the network."""
+    """Puts the weights of a file into the network."""
     try:
         network.load_state_dict(weights)
     except RuntimeError as error:

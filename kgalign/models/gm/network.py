@@ -1,7 +1,7 @@
-"""The graph matching network: layers and nothing else. It sees tensors, never entities or links.
+"""The layers of the graph matching network. It sees tensors, never entities or links.
 
-Padding is masked in every layer and each graph is worked on by itself, so the score of a pair is the same in every batch and under any
-order of the nodes behind the topic. Letters in shapes: G graphs, P pairs, N and M nodes, D features of a node, L perspectives.
+Every layer masks the padding and computes each graph by itself, so the score of a pair is the same in every batch and for every order of
+the nodes after the topic. Letters in shapes: G graphs, P pairs, N and M nodes, D features of a node, L perspectives.
 """
 
 from __future__ import annotations
@@ -20,14 +20,21 @@ TINY = 1e-6
 
 @dataclass(frozen=True)
 class Shape:
-    """The sizes that the weights depend on; stored beside them.
+    """The sizes that the weights depend on.
 
-    words           rows of the table of words, the empty and the unknown one included
-    ngrams          width of the n-gram vectors of names; 0: none
-    matching        attentive: l weighted cosines with the mean of the other side, weighted by similarity (the paper);
-                    pooled: largest and mean similarity, and l weighted cosines with the most similar node (the released code)
-    readout         pooled: maximum and mean over all nodes; topic: the state of the topic nodes beside them, and their similarity
-                    (our own variant)
+    Attributes:
+        words: The rows of the table of words, the empty and the unknown word included.
+        word_size: The width of the vectors of words.
+        ngrams: The width of the n-gram vectors of names; 0: none.
+        size: The width of the states.
+        input_hops: The hops of the convolution before the matching.
+        matching_hops: The hops of the convolution after it.
+        perspectives: The number L of weighted cosines.
+        matching: `attentive`: L weighted cosines with the mean of the other side, weighted by similarity (the paper); `pooled`: the
+            largest and the mean similarity, and L weighted cosines with the most similar node (the released code).
+        readout: `pooled`: the maximum and the mean over all nodes (the paper); `topic`: beside them the states of the topics and their
+            similarity (our own variant).
+        dropout: The share of inputs that are dropped in training.
     """
 
     words: int
@@ -44,15 +51,22 @@ class Shape:
 
 @dataclass(frozen=True, eq=False)
 class Encoded:
-    """Topic graphs after the first convolution."""
+    """Topic graphs after the first convolution.
 
-    states: Tensor  # (G, N, D) at least 0, and 0 at nodes that are not there
-    mask: Tensor  # (G, N) bool
-    edges: Tensor  # (G, N, N) bool
-    names: Tensor  # (G, 1, ngrams) n-grams of the topics
+    Attributes:
+        states: (G, N, D) at least 0, and 0 for padding.
+        mask: (G, N) bool, false for padding.
+        edges: (G, N, N) bool.
+        names: (G, 1, ngrams) the n-grams of the topics.
+    """
+
+    states: Tensor
+    mask: Tensor
+    edges: Tensor
+    names: Tensor
 
     def pick(self, graphs: Tensor) -> Encoded:
-        """Some of the graphs, in that order; a graph may come more than once."""
+        """Some of the graphs, in that order; a graph may occur more than once."""
         return Encoded(self.states[graphs], self.mask[graphs], self.edges[graphs], self.names[graphs])
 
 
@@ -81,8 +95,8 @@ class GraphMatchingNetwork(nn.Module):
         self.output = nn.Linear(2 * node, 1)
 
     def encode_names(self, words: Tensor, ngrams: Tensor) -> Tensor:
-        """(U, size + ngrams) names from their words (U, W), 0 where a name is over, and their n-grams (U, ngrams)."""
-        outputs, _ = self.lstm(self.words(words))  # (U, W, size); what comes after the last word does not reach back
+        """(U, size + ngrams) names from their words (U, W), 0 after the last word, and their n-grams (U, ngrams)."""
+        outputs, _ = self.lstm(self.words(words))  # (U, W, size); nothing after the last word reaches back to it
         lengths = (words > 0).sum(dim=1)
         last = outputs[torch.arange(len(words), device=words.device), (lengths - 1).clamp(min=0)]
         last = last * (lengths > 0)[:, None]
@@ -94,13 +108,13 @@ class GraphMatchingNetwork(nn.Module):
         return Encoded(states, mask, edges, names[:, :1, self.shape.size :])
 
     def forward(self, left: Encoded, right: Encoded, pinned: Tensor) -> Tensor:
-        """(P,) the log-odds that the topics of two graphs are the same. `pinned` (P, N, M): nodes known to be the same."""
+        """(P,) the log-odds that the topics of two graphs are the same. `pinned` (P, N, M): the nodes of known links."""
         halves, extra = self.compare(left, right, pinned)
         hidden = torch.tanh(self.hidden(torch.cat([*halves, *extra], dim=1)))
         return self.output(self.dropout(hidden))[:, 0].float()
 
     def compare(self, left: Encoded, right: Encoded, pinned: Tensor) -> tuple[tuple[Tensor, Tensor], list[Tensor]]:
-        """What the matching says of either side, and of the topics; the graphs swapped, the two sides come out swapped."""
+        """The readout of either side after the matching, and features of the two topics. Swapped graphs give swapped sides."""
         cosines = cosine_matrix(left.states, right.states)  # (P, N, M)
         views = cosines[:, None]  # (P, L, N, M)
         if self.shape.matching == "pooled":
@@ -125,7 +139,7 @@ class GraphMatchingNetwork(nn.Module):
         return (sides[0], sides[1]), extra
 
     def match(self, near: Encoded, far: Encoded, cosines: Tensor, views: Tensor) -> Tensor:
-        """(P, N, features) how well each node of one side is found on the other; 0 at nodes that are not there."""
+        """(P, N, features) how well each node of one side matches the other side; 0 for padding."""
         if self.shape.matching == "attentive":
             shares = cosines / cosines.sum(dim=2, keepdim=True).clamp(min=TINY)
             features = weighted_cosines(near.states, shares @ far.states, self.perspectives)
@@ -147,9 +161,9 @@ class GraphMatchingNetwork(nn.Module):
 
 
 class Convolution(nn.Module):
-    """A few hops over a directed graph: ReLU([W x ; mean of V x over neighbours] + b), once along the edges and once against them.
+    """Some hops over a directed graph: ReLU([W x ; mean of V x over neighbours] + b), once along the edges and once against them.
 
-    The two chains have weights of their own and meet at the end: (G, N, inputs) becomes (G, N, 4 size).
+    The two chains have their own weights and are joined at the end: (G, N, inputs) becomes (G, N, 4 size).
     """
 
     def __init__(self, inputs: int, size: int, hops: int) -> None:
@@ -173,18 +187,18 @@ class Convolution(nn.Module):
 
 
 def pin(cosines: Tensor, pinned: Tensor) -> Tensor:
-    """The similarities (P, N, M) in which a node that is known to be another has 1 with it, and 0 with all others."""
+    """The similarities (P, N, M) in which a node of a known link has 1 with its match, and 0 with all other nodes."""
     return torch.where(pinned.any(dim=2, keepdim=True), pinned.to(cosines.dtype), cosines)
 
 
 def cosine_matrix(left: Tensor, right: Tensor) -> Tensor:
     """(P, N, M) cosines of all states (P, N, D) and (P, M, D)."""
-    with torch.autocast(left.device.type, enabled=False):  # half the digits are not enough to tell what is the same
+    with torch.autocast(left.device.type, enabled=False):  # half precision cannot tell equal names from similar ones
         return functional.normalize(left.float(), dim=2, eps=TINY) @ functional.normalize(right.float(), dim=2, eps=TINY).mT
 
 
 def weighted_cosines(left: Tensor, right: Tensor, weights: Tensor) -> Tensor:
-    """(..., L) cosines of (..., D) and (..., D) after both were multiplied by each row of weights (L, D)."""
+    """(..., L) cosines of (..., D) and (..., D), both multiplied by each row of the weights (L, D)."""
     with torch.autocast(left.device.type, enabled=False):
         left, right, squares = left.float(), right.float(), weights.square().T  # (D, L)
         lengths = ((left.square() @ squares).clamp(min=TINY) * (right.square() @ squares).clamp(min=TINY)).sqrt()
@@ -192,12 +206,12 @@ def weighted_cosines(left: Tensor, right: Tensor, weights: Tensor) -> Tensor:
 
 
 def with_plain(weights: Tensor) -> Tensor:
-    """The same weights (L, D) and a row of ones above them, which makes the plain cosine."""
+    """The weights (L, D) below a row of ones, which gives the plain cosine."""
     return torch.cat([torch.ones_like(weights[:1]), weights])
 
 
 def weighted_cosine_matrices(left: Tensor, right: Tensor, weights: Tensor) -> Tensor:
-    """(P, L, N, M) the same for all states (P, N, D) against all (P, M, D)."""
+    """(P, L, N, M) the weighted cosines of all states (P, N, D) with all states (P, M, D)."""
     with torch.autocast(left.device.type, enabled=False):
         left, right, squares = left.float(), right.float(), weights.square()  # (L, D)
         lengths = [(side.square() @ squares.T).clamp(min=TINY).sqrt().mT for side in (left, right)]  # (P, L, N)

@@ -1,20 +1,15 @@
-"""What a graph matching network reads: the topic graph of each entity, words and n-grams of names, and candidate lists."""
+"""The input of a graph matching network: the topic graph of each entity, and its name as words and n-grams."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Literal
 
 import numpy as np
-from scipy import sparse
 
-from kgalign.data import Alignment, Candidates, Floats, Ints, KnowledgeGraph
-from kgalign.models.names import name_vectors
-from kgalign.features.relations import adjacency
-from kgalign.search import Vectors, find_candidates, pack
-from kgalign.features.text import fold, projected_ngrams, unit_rows
+from kgalign.data import Floats, Ints, KnowledgeGraph
+from kgalign.features.text import fold, projected_ngrams
 
 Directions = Literal["both", "out"]
 NO_WORD, UNKNOWN_WORD = 0, 1  # the first rows of every table of words
@@ -23,10 +18,15 @@ LONGEST_NAME = 8  # words; one name in a hundred has more
 
 @dataclass(frozen=True, eq=False)
 class TopicGraphs:
-    """For each entity of a graph the entity itself (node 0), its neighbours, and the edges among them all."""
+    """For each entity of a graph the entity itself (node 0), its neighbours, and the edges among them all.
 
-    nodes: Ints  # (n, size) entity ids, -1 where there is none
-    edges: Ints  # (n, size, size) bool; [g, i, j]: some triple leads from node i to node j
+    Attributes:
+        nodes: (n, size) entity ids, -1 where there is no node.
+        edges: (n, size, size) bool; [g, i, j]: some triple leads from node i to node j of the graph g.
+    """
+
+    nodes: Ints
+    edges: Ints
 
     @property
     def counts(self) -> Ints:
@@ -36,18 +36,31 @@ class TopicGraphs:
 
 @dataclass(frozen=True, eq=False)
 class NameTable:
-    """The distinct names of both graphs, as words and as n-grams. Entities of the same name share a row."""
+    """The distinct names of both graphs, as words and as n-grams. Entities of the same name share a row.
 
-    source: Ints  # (n,) row of each source entity
-    target: Ints  # (m,) row of each target entity
-    words: Ints  # (u, LONGEST_NAME) numbers of words, NO_WORD where a name is over
-    ngrams: Floats  # (u, d) random projections of TF-IDF vectors: their inner products are about those of the n-grams
+    Attributes:
+        source: (n,) the row of each source entity.
+        target: (m,) the row of each target entity.
+        words: (u, LONGEST_NAME) the numbers of the words, NO_WORD after the last one.
+        ngrams: (u, d) random projections of TF-IDF vectors: their inner products are about those of the n-grams.
+    """
+
+    source: Ints
+    target: Ints
+    words: Ints
+    ngrams: Floats
 
 
 def topic_graphs(graph: KnowledgeGraph, size: int, directions: Directions = "both") -> TopicGraphs:
-    """The topic graphs of all entities, of `size` nodes at most: those with the fewest neighbours of their own stay, ties go by name.
+    """The topic graphs of all entities, of `size` nodes at most.
 
-    They say most about the topic, and more counterparts of theirs stay on the other side than with the order reversed.
+    The nodes with the fewest neighbours of their own stay, and names decide ties. Such nodes say most about the topic, and their
+    counterparts stay in the other graph more often than those of well connected nodes.
+
+    Args:
+        graph: The graph.
+        size: Nodes of each topic graph at most, the topic included.
+        directions: `both`: neighbours that point to the topic are nodes too; `out`: those that the topic points to alone.
     """
     count = len(graph.entities)
     head, tail = graph.triples[graph.triples[:, 0] != graph.triples[:, 2]][:, [0, 2]].T
@@ -67,7 +80,7 @@ def topic_graphs(graph: KnowledgeGraph, size: int, directions: Directions = "bot
 
 
 def _edges_within(nodes: Ints, forward: Ints, block: int = 4096) -> Ints:
-    """(n, size, size) which nodes of each graph an edge leads between; `forward` holds head * n + tail of all edges, ascending."""
+    """(n, size, size) whether an edge leads from one node of each graph to another; `forward` holds head * n + tail, ascending."""
     count, size = nodes.shape
     edges = np.zeros((count, size, size), bool)
     for start in range(0, count, block):
@@ -81,12 +94,12 @@ def _edges_within(nodes: Ints, forward: Ints, block: int = 4096) -> Ints:
 
 
 def vocabulary_of(*sides: Sequence[str]) -> list[str]:
-    """All words of the names, in order of the alphabet."""
+    """All words of the names, in alphabetical order."""
     return sorted({word for names in sides for name in names for word in fold(name).split()})
 
 
 def name_table(source: Sequence[str], target: Sequence[str], vocabulary: Mapping[str, int], ngram_size: int) -> NameTable:
-    """The names of both graphs; a word that the vocabulary does not have is UNKNOWN_WORD."""
+    """The names of both graphs; a word that is not in the vocabulary is UNKNOWN_WORD."""
     distinct, rows = np.unique([fold(name) for name in (*source, *target)], return_inverse=True)
     words = np.full((len(distinct), LONGEST_NAME), NO_WORD, np.int32)
     for row, name in enumerate(distinct.tolist()):
@@ -96,59 +109,3 @@ def name_table(source: Sequence[str], target: Sequence[str], vocabulary: Mapping
     if ngram_size:
         ngrams = projected_ngrams(distinct.tolist(), ngram_size)
     return NameTable(rows[: len(source)], rows[len(source) :], words, ngrams)
-
-
-def find_lists(
-    source: KnowledgeGraph,
-    target: KnowledgeGraph,
-    known: Alignment,
-    queries: Ints,
-    pool: Ints,
-    *,
-    k: int,
-    graph_k: int,
-    both_directions: bool,
-    word_vectors: str | None,
-    seed: int,
-) -> Candidates:
-    """Who is compared with whom: the k targets most like each query by name, n-grams and words together, and the graph_k most like it
-    by the known pairs around it."""
-    by_name = _name_lists(source, target, queries.tobytes(), pool.tobytes(), k, both_directions, word_vectors, seed)
-    if not graph_k or not len(known):
-        return by_name
-    near = _known_neighbours(source, target, known)
-    by_graph = find_candidates(*near, queries, pool, graph_k, both_directions=both_directions, seed=seed)
-    places = [lists.edges() for lists in (by_name, by_graph)]
-    rows = np.concatenate([rows for rows, _ in places])
-    targets, scores = (
-        np.concatenate([lists[place] for lists, place in zip(arrays, places, strict=True)])
-        for arrays in ((by_name.targets, by_graph.targets), (by_name.scores, by_graph.scores))
-    )
-    both = pack(rows, targets, scores, len(by_name), by_name.targets.shape[1] + by_graph.targets.shape[1])
-    return Candidates(by_name.queries, both.targets, both.scores)
-
-
-@lru_cache(maxsize=4)
-def _name_lists(
-    source: KnowledgeGraph,
-    target: KnowledgeGraph,
-    queries: bytes,
-    pool: bytes,
-    k: int,
-    both_directions: bool,
-    word_vectors: str | None,
-    seed: int,
-) -> Candidates:
-    """Lists by name; remembered, since every round asks for them again."""
-    vectors = name_vectors(source, target, 3, word_vectors)
-    asked, offered = (np.frombuffer(ids, np.int64) for ids in (queries, pool))
-    return find_candidates(*vectors, asked, offered, k, both_directions=both_directions, seed=seed)
-
-
-def _known_neighbours(source: KnowledgeGraph, target: KnowledgeGraph, known: Alignment) -> tuple[Vectors, Vectors]:
-    """Unit vectors of the known pairs next to each entity, rare ones counting for more; (n, known) and (m, known)."""
-    sides = [adjacency(graph)[:, ids] for graph, ids in ((source, known.sources), (target, known.targets))]
-    seen = sides[0].sum(axis=0) + sides[1].sum(axis=0)
-    rarity = np.log((len(source.entities) + len(target.entities) + 1) / (seen + 1)).astype(np.float32)
-    left, right = (unit_rows(sparse.csr_array(side * rarity[None, :])) for side in sides)
-    return left, right

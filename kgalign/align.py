@@ -13,7 +13,7 @@ from kgalign.decoding.decoders import greedy
 from kgalign.errors import OptionError
 from kgalign.evaluate import evaluate, reliability
 from kgalign.features.relations import relation_matches
-from kgalign.models import DEFAULT, make_model, model_options, options_of
+from kgalign.models import DEFAULT, changed_options, make_model, model_options, options_of
 from kgalign.reasoning import Reasoning, Rules, coordinate
 from kgalign.reasoning.easy_to_hard import OnRound
 from kgalign.runs import Run
@@ -107,14 +107,14 @@ def check_storage(model: Model, load: str | Path | None, save: str | Path | None
         raise OptionError(f"{save}: is a file; expected a folder to store the trained model in")
     if (load is not None or save is not None) and not model.capabilities.stores:
         raise OptionError(
-            f"the model {type(model).__name__} does not train, so there is nothing to load or save: expected one that does, such as gm"
+            f"the model {type(model).__name__} does not train, so there is nothing to load or save: expected one that does"
         )
 
 
 def _given(model: str | Model, options: Options | None, seed: int) -> dict[str, Any]:
-    """The options that a model by name is given: the seed too, where it has one."""
+    """The options that a model is given: by name, the seed too, where it has one; as an object, those that are not its defaults."""
     if not isinstance(model, str):
-        return {}
+        return changed_options(model)
     return {**({"seed": seed} if "seed" in model_options(model) else {}), **(options or {})}
 
 
@@ -130,6 +130,7 @@ def _used_options(
         "temperature": reasoning.candidates.temperature,
         **{rule.name: getattr(rules, rule.name) for rule in fields(rules)},
         **decoder,
+        "held_out": rules.held_out if reasoning.held_out is not None else 0.0,
     }
 
 

@@ -19,23 +19,33 @@ class Registry(Mapping[str, Any]):
         group: The group of entry points under which installed packages add their own. A name of kgalign itself cannot be replaced.
         built_in: The place of each built-in thing, as `module:attribute`.
         aliases: Other names for some of them.
+        extras: The extra of kgalign that brings a package which some built-in things need, by the name of that package.
     """
 
-    def __init__(self, kind: str, group: str, built_in: Mapping[str, str], aliases: Mapping[str, str] | None = None) -> None:
-        self.kind, self.group, self.built_in, self.aliases = kind, group, dict(built_in), dict(aliases or {})
+    def __init__(
+        self,
+        kind: str,
+        group: str,
+        built_in: Mapping[str, str],
+        aliases: Mapping[str, str] | None = None,
+        extras: Mapping[str, str] | None = None,
+    ) -> None:
+        self.kind, self.group, self.built_in = kind, group, dict(built_in)
+        self.aliases, self.extras = dict(aliases or {}), dict(extras or {})
 
     def __getitem__(self, name: str) -> Any:
         name = self.check(name)
+        if name not in self.built_in:
+            return self._load_added(name)
+        module, _, attribute = self.built_in[name].partition(":")
         try:
-            if name in self.built_in:
-                module, _, attribute = self.built_in[name].partition(":")
-                return getattr(import_module(module), attribute)
-            return self._added[name].load()
+            return getattr(import_module(module), attribute)
         except ImportError as error:
-            if name in self.built_in and error.name not in ("torch", "safetensors"):
+            if error.name not in self.extras:
                 raise
-            hint = "pip install 'kgalign[neural]'" if error.name in ("torch", "safetensors") else "is it installed?"
-            raise OptionError(f"the {self.kind} {name} needs {error.name}: {hint}") from None
+            raise OptionError(
+                f"the {self.kind} {name} needs {error.name}: pip install 'kgalign[{self.extras[error.name]}]'"
+            ) from None
 
     def __iter__(self) -> Iterator[str]:
         return iter([*self.built_in, *self._added])
@@ -52,7 +62,20 @@ class Registry(Mapping[str, Any]):
             raise OptionError(f"unknown {self.kind} {name!r}: expected one of {', '.join([*self, *self.aliases])}")
         return self.aliases.get(name, name)
 
+    def _load_added(self, name: str) -> Any:
+        """The thing that an installed package adds under that name. A package that is broken is named."""
+        point = self._added[name]
+        try:
+            return point.load()
+        except Exception as error:  # the code of a stranger may raise anything
+            package = point.dist.name if point.dist else point.value
+            reason = f"{type(error).__name__}: {error}"
+            raise OptionError(
+                f"the {self.kind} {name} of the package {package} cannot be loaded ({reason}): repair or remove it"
+            ) from error
+
     @cached_property
     def _added(self) -> dict[str, EntryPoint]:
-        """What installed packages add, by name."""
-        return {point.name: point for point in entry_points(group=self.group) if point.name not in self.built_in}
+        """The entry points of installed packages, by name."""
+        taken = {*self.built_in, *self.aliases}
+        return {point.name: point for point in entry_points(group=self.group) if point.name not in taken}

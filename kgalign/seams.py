@@ -25,7 +25,8 @@ class Capabilities:
         learns_from_seeds: `fit` learns from the seeds, so seeds that are held out afterwards would not measure anything.
         prepares: The fitted model has `for_task(task)`, which computes once what every round on that task needs.
         explains: The fitted model has `contributions(task, known, pairs)`.
-        stores: The fitted model has `save(folder)`, and the model has `load(folder, **options)`.
+        stores: The fitted model has `save(folder)` and `options`, which is its model. The class of the model has the class method
+            `load(folder, **options)`, which returns the fitted model.
         parts: Kinds of evidence that the option `without` can leave out, in the order in which an ablation adds them.
         systems: The names of the rows in tables, each with its options. Empty: one row with the registered name.
         plain_options: Options for rows in which no link is fed back.

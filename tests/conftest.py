@@ -20,7 +20,7 @@ def graph(names, triples=()):
 
 
 def task_of(source, target, seeds=()):
-    """Everything without a seed asked and on offer."""
+    """A task in which every source without a seed is a query, and every target without a seed is in the pool."""
     seeds = Alignment(np.array(seeds, np.int64).reshape(-1, 2))
     queries = np.setdiff1d(np.arange(len(source.entities)), seeds.sources)
     pool = np.setdiff1d(np.arange(len(target.entities)), seeds.targets)

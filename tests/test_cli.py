@@ -89,6 +89,11 @@ def test_gold_links_that_were_seeds_are_not_counted(tmp_path):
     assert done.stderr.startswith("kgalign: run/run.json: expected the JSON object")
 
 
+def test_version_is_all_that_is_printed(tmp_path):
+    done = kgalign("--version", "info", DEMOS / "zh_en", cwd=tmp_path)
+    assert (done.returncode, done.stdout.count("\n")) == (0, 1)
+
+
 def test_info_says_what_was_read(tmp_path):
     seen = json.loads(kgalign("info", DEMOS / "zh_en", "--json", cwd=tmp_path).stdout)
     assert seen["source"]["entities"] > 1300

@@ -228,6 +228,13 @@ def test_align_is_the_line_of_its_parts():
     assert run.metrics == evaluate(reasoning.alignment, gold, protocol=task.protocol, candidates=reasoning.candidates)
 
 
+def test_a_run_says_how_many_seeds_were_really_held_out():
+    task, gold = demo()
+    assert align(task, gold, max_rounds=1).options["held_out"] == 0.1
+    assert align(task, gold, max_rounds=0).options["held_out"] == 0
+    assert align(task, gold, model="names", max_rounds=1).options["held_out"] == 0
+
+
 def test_align_takes_a_model_and_a_decoder_as_objects():
     def last(candidates):
         rows = np.arange(len(candidates))

@@ -60,16 +60,16 @@ def test_candidates_refuse_a_temperature_of_zero():
         Candidates(np.array([0]), np.array([[1]]), np.array([[1.0]]), 0.0)
 
 
-def test_hold_out_asks_some_seeds_and_tells_the_others():
+def test_hold_out_turns_some_seeds_into_queries_and_keeps_the_others():
     names = [str(i) for i in range(20)]
     task = task_of(graph(names), graph(names), [(i, i) for i in range(10)])
-    asked, dev = hold_out(task, 0.3, seed=1)
+    without, dev = hold_out(task, 0.3, seed=1)
     assert len(dev) == 3
-    assert len(asked.seeds) == 7
-    assert set(dev.sources) <= set(asked.queries)
-    assert set(dev.targets) <= set(asked.pool)
-    assert set(task.queries) <= set(asked.queries)
-    assert not set(dev.sources) & set(asked.seeds.sources)
+    assert len(without.seeds) == 7
+    assert set(dev.sources) <= set(without.queries)
+    assert set(dev.targets) <= set(without.pool)
+    assert set(task.queries) <= set(without.queries)
+    assert not set(dev.sources) & set(without.seeds.sources)
 
 
 def test_share_names_renames_only_the_known_sources():

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from kgalign import Rules, align, coordinate, demo
+from kgalign import OptionError, Rules, align, coordinate, demo
 from kgalign.bench.ablation import ablation_rows
 from kgalign.models.fast import KINDS, EvidenceKind, Fast, NoMatchFeature, Similarity
 
@@ -73,6 +73,19 @@ def test_the_amounts_of_all_kinds_add_up_to_what_ranks_the_candidates(pair):
     ranked = dict(zip(map(tuple, pairs.tolist()), totals, strict=True))
     two = [(query, *targets) for query, targets in best.items() if targets[1] >= 0]
     assert np.mean([ranked[query, first] >= ranked[query, second] for query, first, second in two]) > 0.95
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"kinds": (*KINDS, KINDS[0])}, "the same name"),
+        ({"kinds": (*KINDS, replace(INITIALS, prepare=None, searches="once"))}, "expected `prepare`"),
+        ({"without": ",".join(kind.name for kind in KINDS)}, "no evidence is left"),
+    ],
+)
+def test_kinds_that_cannot_work_are_refused_at_once(options, message):
+    with pytest.raises(OptionError, match=message):
+        Fast(**options)
 
 
 def test_a_new_kind_is_a_feature_of_the_no_match_classifier(pair):

@@ -142,6 +142,35 @@ def test_an_option_that_a_package_does_not_have_is_refused_with_those_it_has(ins
     assert "penalty" in done.stderr
 
 
+@pytest.fixture
+def broken(tmp_path):
+    """The environment of a process in which a package is installed whose reader, model and decoder cannot be imported."""
+    folder = tmp_path / "broken-1.0.dist-info"
+    folder.mkdir()
+    (folder / "METADATA").write_text("Metadata-Version: 2.1\nName: broken\nVersion: 1.0\n", "utf-8")
+    groups = ["[kgalign.decoders]\nbad = no_such_module:thing\nsm = no_such_module:thing\n"]
+    groups += [f"[kgalign.{kind}]\nbad = no_such_module:thing\n" for kind in ("models", "readers", "writers")]
+    (folder / "entry_points.txt").write_text("".join(groups), "utf-8")
+    return {**os.environ, "PYTHONPATH": str(tmp_path)}
+
+
+def test_a_broken_package_breaks_nothing_but_its_own_names(broken, tmp_path):
+    (tmp_path / "left.tsv").write_text("Oslo\tin\tNorway\n", "utf-8")
+    done = run(broken, "-m", "kgalign", "info", "left.tsv", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "the reader bad of the package broken cannot be loaded" in done.stderr
+    done = run(broken, "-m", "kgalign", "align", "left.tsv", "left.tsv", "--model", "bad", cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.startswith("kgalign: the model bad of the package broken cannot be loaded (ModuleNotFoundError")
+    assert done.stderr.count("\n") == 1
+
+
+def test_an_alias_is_not_taken_over_by_a_package(broken):
+    done = run(broken, "-c", "import kgalign; kgalign.make_decoder('sm'); print(list(kgalign.DECODERS))")
+    assert done.returncode == 0, done.stderr
+    assert "'sm'" not in done.stdout
+
+
 def test_an_unknown_name_is_refused_with_the_names_that_exist():
     with pytest.raises(OptionError, match="unknown model 'magic': expected one of fast, "):
         MODELS["magic"]

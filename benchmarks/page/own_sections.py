@@ -103,9 +103,9 @@ def growth(results: Results) -> str:
     text = (
         "Generated graphs (`benchmarks/measure/generated.py`) with degrees, relations, names and missing facts similar to DBP15K. Open "
         "protocol, 30 % seeds, confident links fed back once, two cores. Seconds and MiB do not contain the generation. A quarter of the "
-        "entities has no counterpart. The gold links are complete here, so the last three columns judge all links; hits@1 and F1 do not see a link between two entities without "
-        "counterparts. *Links right* is the share of all links that are right, *expected* the mean of their probabilities, and *above 0.9 "
-        "right* the share of right links among those above 0.9."
+        "entities has no counterpart. The gold links are complete here, so the last three columns judge all links; hits@1 and F1 do not "
+        "see a link between two entities without counterparts. *Links right* is the share of all links that are right, *expected* the mean "
+        "of their probabilities, and *above 0.9 right* the share of right links among those above 0.9."
     )
     header = ("", "entities", "triples", "seconds", "rounds", "MiB", "hits@1", "F1", "links right", "expected", "above 0.9 right")
     return section("### Growth", text, table(header, rows), picture("growth", results))

@@ -40,7 +40,6 @@ class FittedLettersAndNeighbours:
     """The model with everything that stays the same from round to round."""
 
     options: LettersAndNeighbours
-    task: AlignmentTask | None = None
     names: sparse.csr_array | None = None  # (n, m) similarity of the names
     neighbours: tuple[sparse.csr_array, sparse.csr_array] | None = None  # (n, n), (m, m)
 
@@ -50,15 +49,13 @@ class FittedLettersAndNeighbours:
 
     def for_task(self, task: AlignmentTask) -> FittedLettersAndNeighbours:
         """The same model, prepared for a task: `prepares` declares that this method exists."""
-        if self.task is task:
-            return self
         source, target = letter_pairs(task.source.names, task.target.names)
         neighbours = adjacency(task.source), adjacency(task.target)
         names = sparse.csr_array(source @ target.T)
-        return FittedLettersAndNeighbours(self.options, task, names, neighbours)
+        return FittedLettersAndNeighbours(self.options, names, neighbours)
 
     def predict(self, task: AlignmentTask, known: Alignment) -> Candidates:
-        ready = self.for_task(task)
+        ready = self.for_task(task) if self.names is None else self
         sizes = len(task.source.entities), len(task.target.entities)
         links = sparse.csr_array((known.scores, (known.sources, known.targets)), shape=sizes)
         shared = ready.neighbours[0] @ links @ ready.neighbours[1]  # (n, m) linked neighbours

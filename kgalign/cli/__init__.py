@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from kgalign.cli import align, bench, demo, look, merge
+from kgalign.cli import align, bench, demo, inspection, merge
 from kgalign.cli.printing import INTERRUPTED, check_interrupted, fail, show_log
 from kgalign.errors import KgalignError
 from kgalign.version import __version__
@@ -17,10 +17,10 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "demo": demo.demo,
     "align": align.align_command,
     "decode": align.decode,
-    "evaluate": look.evaluate,
-    "explain": look.explain,
+    "evaluate": inspection.evaluate,
+    "explain": inspection.explain,
     "merge": merge.merge,
-    "info": look.info,
+    "info": inspection.info,
     "download": bench.download,
     "bench": bench.bench,
 }
@@ -40,7 +40,8 @@ for name, command in COMMANDS.items():
 def start(context: typer.Context, version: Annotated[bool, typer.Option("--version", help="print the version")] = False) -> None:
     if version:
         print(__version__)
-    elif context.invoked_subcommand is None:
+        raise typer.Exit
+    if context.invoked_subcommand is None:
         print(context.get_help())
 
 

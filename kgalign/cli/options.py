@@ -75,9 +75,12 @@ def _parse_value(setting: str, text: str, default: Any) -> Any:
     if isinstance(default, float) and isinstance(value, int) and not isinstance(value, bool):
         value = float(value)
     if default is None:
-        value = text  # only paths have no default
-    elif type(value) is not type(default):
-        raise OptionError(f"--set {setting}: expected {KINDS[type(default)]}, such as {json.dumps(default)}")
+        return text  # only paths have no default
+    if isinstance(default, tuple) and isinstance(value, list):
+        value = tuple(value)
+    if type(value) is not type(default):
+        kind = KINDS.get(type(default), f"a value of the type {type(default).__name__}")
+        raise OptionError(f"--set {setting}: expected {kind}, such as {json.dumps(default, default=str)}")
     return value
 
 

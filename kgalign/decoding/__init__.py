@@ -33,7 +33,8 @@ def make_decoder(name: str, **options: Any) -> Decoder:
         if option not in known:
             raise OptionError(f"the decoder {name} has no option {option!r}: expected one of {', '.join(known)}")
     decoder = partial(DECODERS[name], **options)
-    decoder(Candidates(np.empty(0), np.empty((0, 1), np.int64), np.empty((0, 1))))  # refuses bad values at once
+    if DECODERS.check(name) in DECODERS.built_in:
+        decoder(Candidates(np.empty(0), np.empty((0, 1), np.int64), np.empty((0, 1))))  # refuses bad values at once
     return decoder
 
 

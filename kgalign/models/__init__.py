@@ -5,14 +5,14 @@ A model is a frozen dataclass whose fields are its options, with `capabilities` 
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import MISSING, fields, is_dataclass
 from typing import Any
 
 from kgalign.errors import OptionError
 from kgalign.registry import Registry
 from kgalign.seams import Model
 
-__all__ = ["BASELINE", "DEFAULT", "MODELS", "make_model", "model_options", "options_of"]
+__all__ = ["BASELINE", "DEFAULT", "MODELS", "changed_options", "make_model", "model_options", "options_of"]
 
 DEFAULT = "fast"
 BASELINE = "names"  # names alone: the row that stands beside every other
@@ -31,6 +31,7 @@ MODELS = Registry(
         "names": "kgalign.models.names:Names",
         "rdgcn": "kgalign.models.embedding.rdgcn:RDGCN",
     },
+    extras={"torch": "neural", "safetensors": "neural"},
 )
 
 
@@ -45,12 +46,29 @@ def make_model(name: str, **options: Any) -> Any:
 
 def model_options(name: str) -> dict[str, Any]:
     """The options of a model and their defaults."""
-    return {option.name: option.default for option in fields(MODELS[name]) if _is_option(option)}
+    model = MODELS[name]
+    if not is_dataclass(model):
+        raise OptionError(f"the model {name} is {model!r}: expected a dataclass whose fields are its options")
+    return {option.name: _default(option) for option in fields(model) if _is_option(option)}
 
 
 def options_of(model: Model) -> dict[str, Any]:
     """The options of a model and their values."""
     return {option.name: getattr(model, option.name) for option in fields(model) if _is_option(option)}  # type: ignore[arg-type]
+
+
+def changed_options(model: Model) -> dict[str, Any]:
+    """The options of a model that are not its defaults; none for a model that is no dataclass."""
+    if not is_dataclass(model):
+        return {}
+    defaults = {option.name: _default(option) for option in fields(model)}
+    return {name: value for name, value in options_of(model).items() if value != defaults[name]}
+
+
+def _default(option: Any) -> Any:
+    if option.default is not MISSING:
+        return option.default
+    return None if option.default_factory is MISSING else option.default_factory()
 
 
 def _is_option(option: Any) -> bool:

@@ -137,12 +137,11 @@ def _read_graphs(
     """The graph of each place, with the id of each entity by its names in files. Names are chosen for all graphs together."""
     places = [expand(place) for place in places]
     names = [choose_reader(READERS, place) for place in places]
-    if (labels or languages or strict) and set(names) == {"triples"}:
-        raise OptionError(f"{place_text(places[0])}: `labels`, `languages` and `strict` are for RDF, and this is a table")
     found = [READERS[name].read(place, strict=strict) for name, place in zip(names, places, strict=True)]
     unnamed = [number for number, side in enumerate(found) if isinstance(side, Statements)]
-    if (labels or languages) and not unnamed:
-        raise OptionError(f"{place_text(places[0])}: `labels` and `languages` are for RDF, and this graph comes with its names")
+    if (labels or languages or strict) and not unnamed:
+        where = place_text(places[0])
+        raise OptionError(f"{where}: `labels`, `languages` and `strict` are for RDF, and this graph comes with its names")
     if len(languages) == len(places):
         languages = [languages[number] for number in unnamed]
     named = iter(name_graphs([found[number] for number in unnamed], labels, languages) if unnamed else ())

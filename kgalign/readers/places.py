@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
-from kgalign.errors import DataError
+from kgalign.errors import DataError, OptionError
 from kgalign.registry import Registry
 from kgalign.seams import Place
+
+logger = logging.getLogger(__name__)
 
 
 def find_reader(readers: Registry, place: Place) -> str | None:
@@ -15,7 +19,7 @@ def find_reader(readers: Registry, place: Place) -> str | None:
 
     Readers of installed packages come first, so that they may take over a format. The built-in ones follow in their own order.
     """
-    return next((name for name in _in_order(readers) if readers[name].accepts(place)), None)
+    return next((name for name, reader in _in_order(readers) if reader.accepts(place)), None)
 
 
 def choose_reader(readers: Registry, place: Place) -> str:
@@ -31,7 +35,8 @@ def choose_reader(readers: Registry, place: Place) -> str:
 
 def expected(readers: Registry) -> str:
     """The places that the readers expect, as one phrase for help and errors."""
-    *others, last = (reader.expects for reader in readers.values())
+    *others, last = (readers[name].expects for name in readers.built_in)
+    others += [name for name in readers if name not in readers.built_in]
     return f"{', '.join(others)}, or {last}"
 
 
@@ -50,9 +55,13 @@ def place_text(place: Place) -> str:
     return str(place) if isinstance(place, str | Path) else ", ".join(map(str, place))
 
 
-def _in_order(readers: Registry) -> Iterator[str]:
-    yield from (name for name in readers if name not in readers.built_in)
-    yield from readers.built_in
+def _in_order(readers: Registry) -> Iterator[tuple[str, Any]]:
+    """The readers, those of installed packages first; a broken one is passed over, and the log says so."""
+    for name in (*(name for name in readers if name not in readers.built_in), *readers.built_in):
+        try:
+            yield name, readers[name]
+        except OptionError as error:
+            logger.warning("%s", error)
 
 
 def _matching_files(path: Path) -> list[Path]:

@@ -20,14 +20,14 @@ def calibrated(candidates: Candidates, dev: Alignment) -> Candidates:
     rows = rows[candidates.targets[rows, 0] >= 0] if candidates.targets.shape[1] else rows[:0]
     if not len(rows):
         return candidates
-    asked = Candidates(candidates.queries[rows], candidates.targets[rows], candidates.scores[rows])
-    right = asked.targets[:, 0] == [gold[query] for query in asked.queries.tolist()]
-    scores = asked.scores[asked.targets >= 0]
+    checked = Candidates(candidates.queries[rows], candidates.targets[rows], candidates.scores[rows])
+    right = checked.targets[:, 0] == [gold[query] for query in checked.queries.tolist()]
+    scores = checked.scores[checked.targets >= 0]
     spread, middle = float(np.std(scores)) or 1.0, float(np.mean(scores))
 
     def log_loss(point: Floats) -> float:
         temperature, no_match = spread * np.exp(np.clip(point[0], -7, 4)), middle + spread * point[1]
-        best = replace(asked, temperature=float(temperature), no_match_score=float(no_match)).probabilities()[:, 0]
+        best = replace(checked, temperature=float(temperature), no_match_score=float(no_match)).probabilities()[:, 0]
         best = np.clip(best, 1e-9, 1 - 1e-9)
         losses = np.where(right, np.log(best), np.log(1 - best))
         # One more wrong link, as probable as the most probable one: without it, links that are all right would make everything certain.

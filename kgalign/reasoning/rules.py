@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from kgalign.data import Protocol
@@ -33,7 +34,7 @@ class Rules:
     """
 
     decoder: str | Decoder = "joint"
-    decoder_options: Options = field(default_factory=dict)
+    decoder_options: Options = field(default_factory=dict, hash=False)
     alpha: float = 0.5
     min_new: int | None = None
     max_rounds: int = 10
@@ -60,7 +61,10 @@ class Rules:
     @property
     def decoder_name(self) -> str:
         """The name of the decoder, for people and files."""
-        return self.decoder if isinstance(self.decoder, str) else getattr(self.decoder, "__name__", type(self.decoder).__name__)
+        if isinstance(self.decoder, str):
+            return DECODERS.check(self.decoder)
+        function = self.decoder.func if isinstance(self.decoder, partial) else self.decoder
+        return getattr(function, "__name__", type(function).__name__)
 
     def make_decoder(self, protocol: Protocol) -> Decoder:
         """The decoder with its options for that protocol."""

@@ -68,7 +68,8 @@ class EvidenceKind:
         compute: The evidence of a round; None where these graphs or links have none.
         prepare: Computes, from a task and the options of `fast`, what never changes for two graphs. `compute` finds it in
             `View.prepared[name]`.
-        searches: Whether its vectors retrieve candidates: once for a task, in every round together with other kinds, or never.
+        searches: Whether its vectors retrieve candidates: once for a task, in every round together with other kinds, or never. A kind
+            that searches computes a `Similarity`; one that searches once has prepared it.
         no_match: Its feature for the no-match classifier, if it has one.
         seed_discount: Multiplies the weight that seeds teach: more links are known around seeds than around other entities.
     """

@@ -67,9 +67,18 @@ class Fast:
             seed=(self.seed, 0),
         )
         names = [kind.name for kind in self.kinds]
+        if len(set(names)) < len(names):
+            raise OptionError(f"kinds: two kinds of evidence have the same name: {', '.join(names)}; expected each name once")
+        for kind in self.kinds:
+            if kind.searches == "once" and kind.prepare is None:
+                raise OptionError(
+                    f"the evidence {kind.name} is searched once for a task: expected `prepare`, which makes its vectors"
+                )
         for name in filter(None, self.without.split(",")):
             if name not in names:
                 raise OptionError(f"without={self.without}: expected some of {','.join(names)}")
+        if not self.used_kinds:
+            raise OptionError(f"without={self.without}: no evidence is left; expected some of {','.join(names)}, not all")
 
     @property
     def capabilities(self) -> Capabilities:
@@ -103,7 +112,7 @@ class Searched:
     def fits(self, task: AlignmentTask) -> bool:
         """Whether they were searched for these queries, this pool and these seeds."""
         own, other = ((each.queries, each.pool, each.seeds.pairs) for each in (self.task, task))
-        return self.task is task or all(map(np.array_equal, own, other))
+        return all(map(np.array_equal, own, other))
 
 
 @dataclass(frozen=True, eq=False)

@@ -84,7 +84,7 @@ class Prepared:
 
     def fits(self, task: AlignmentTask) -> bool:
         """Whether it was prepared for these graphs, these queries and this pool."""
-        return self.task is task or (
+        return (
             same_graphs(self.task, task)
             and np.array_equal(self.task.queries, task.queries)
             and np.array_equal(self.task.pool, task.pool)

@@ -17,7 +17,7 @@ from kgalign.models import DEFAULT, changed_options, make_model, model_options, 
 from kgalign.reasoning import Reasoning, Rules, coordinate
 from kgalign.reasoning.easy_to_hard import OnRound
 from kgalign.runs import Run
-from kgalign.seams import Model, Options
+from kgalign.seams import Model, Options, check_contract
 
 
 def align(
@@ -98,6 +98,7 @@ def choose_model(model: str | Model, options: Options, seed: int = 0) -> Model:
         return make_model(model, **_given(model, options, seed))
     if options:
         raise OptionError("`options` go with the name of a model; a model that is an object has its options already")
+    check_contract(model, "fit")
     return model
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from kgalign.data import Alignment, AlignmentTask, Candidates, Floats, Ints, KnowledgeGraph
+from kgalign.errors import OptionError
 
 Options = Mapping[str, Any]
 Decoder = Callable[[Candidates], Alignment]  # may leave a query unmatched; the score of a link is its probability
@@ -64,6 +65,20 @@ class Model(Protocol):
     def capabilities(self) -> Capabilities: ...
 
     def fit(self, task: AlignmentTask) -> Any: ...
+
+
+def check_contract(model: Any, *methods: str) -> None:
+    """Refuses an object that does not keep the contract of a model: declared capabilities, and some methods."""
+    kind = type(model).__name__
+    if not isinstance(getattr(model, "capabilities", None), Capabilities):
+        raise OptionError(
+            f"the model {kind} declares no capabilities: expected the field `capabilities` with a kgalign.Capabilities()"
+        )
+    for method in methods:
+        if not callable(getattr(model, method, None)):
+            raise OptionError(
+                f"the model {kind} has no method `{method}`: expected fit(task) of a model, predict(task, known) of a fitted one"
+            )
 
 
 @dataclass(frozen=True, eq=False)

@@ -235,6 +235,27 @@ def test_a_run_says_how_many_seeds_were_really_held_out():
     assert align(task, gold, model="names", max_rounds=1).options["held_out"] == 0
 
 
+def test_a_model_that_does_not_keep_the_contract_is_refused_with_what_is_missing():
+    class Bare:
+        def fit(self, task):
+            return self
+
+    class Declared(Bare):
+        capabilities = Capabilities()
+
+    class Silent(Declared):
+        def predict(self, task, known):
+            return None
+
+    for model, message in (
+        (Bare(), "declares no capabilities"),
+        (Declared(), "has no method `predict`"),
+        (Silent(), "returned NoneType"),
+    ):
+        with pytest.raises(OptionError, match=message):
+            align(TASK, model=model)
+
+
 def test_align_takes_a_model_and_a_decoder_as_objects():
     def last(candidates):
         rows = np.arange(len(candidates))

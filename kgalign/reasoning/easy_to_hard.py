@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from kgalign.data import Alignment, AlignmentTask, Candidates, Floats, hold_out
+from kgalign.errors import OptionError
 from kgalign.reasoning.calibration import calibrated
 from kgalign.reasoning.rules import Rules
-from kgalign.seams import Decoder, FittedModel
+from kgalign.seams import Decoder, FittedModel, check_contract
 
 LEAST_PLAUSIBLE = 0.05  # below this probability a link is no soft evidence
 MIN_HELD_OUT = 20  # fewer links say nothing about the others
@@ -102,6 +103,7 @@ def coordinate(model: FittedModel, task: AlignmentTask, rules: Rules | None = No
 
     Where the rules ask for evidence among all entities or for held-out seeds, a wide phase with those queries comes first.
     """
+    check_contract(model, "predict")
     rules = rules or Rules()
     decoder = rules.make_decoder(task.protocol)
     state, known, check, calibration = _State(), Alignment.empty(), None, None
@@ -180,6 +182,10 @@ def _run_phase(
         began = time.perf_counter()
         evidence = task.seeds + _apart(state.found, task.seeds)
         scored = model.predict(task, evidence)
+        if not isinstance(scored, Candidates):
+            raise OptionError(
+                f"predict of the model {type(model).__name__} returned {type(scored).__name__}: expected kgalign.Candidates"
+            )
         candidates = scored
         if calibration is not None:
             candidates = replace(scored, temperature=calibration[0], no_match_score=calibration[1])

@@ -319,7 +319,7 @@ def test_an_entity_without_a_name_in_that_language_takes_another(tmp_path):
 
 def test_options_of_rdf_are_refused_for_tables(tmp_path):
     write(tmp_path / "g.tsv", "a\tr\tb\n")
-    with pytest.raises(OptionError, match="`labels`, `languages` and `strict` are for RDF, and this is a table"):
+    with pytest.raises(OptionError, match="`labels`, `languages` and `strict` are for RDF, and this graph comes with its names"):
         read(tmp_path / "g.tsv", tmp_path / "g.tsv", strict=True)
 
 

@@ -226,7 +226,7 @@ def test_an_installed_package_adds_a_reader(tmp_path):
     task, _ = read(str(tmp_path / "g.edges"), tmp_path / "h.tsv", seeds=tmp_path / "seeds.tsv")
     assert (task.seeds.pairs.tolist(), task.queries.tolist()) == ([[0, 1]], [1, 2])
     assert len(read(tmp_path / "left.nt", tmp_path / "g.edges", strict=True)[0].target.entities) == 3
-    with pytest.raises(OptionError, match="`labels` and `languages` are for RDF, and this graph comes with its names"):
+    with pytest.raises(OptionError, match="`labels`, `languages` and `strict` are for RDF, and this graph comes with its names"):
         read_graph(tmp_path / "g.edges", languages=["en"])
     with pytest.raises(DataError, match=r"or an edge list \(\*\.edges\)"):
         read_graph(tmp_path / "nowhere")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -35,8 +35,7 @@ def choose_reader(readers: Registry, place: Place) -> str:
 
 def expected(readers: Registry) -> str:
     """The places that the readers expect, as one phrase for help and errors."""
-    *others, last = (readers[name].expects for name in readers.built_in)
-    others += [name for name in readers if name not in readers.built_in]
+    *others, last = (reader.expects for _, reader in _loadable(readers, readers))
     return f"{', '.join(others)}, or {last}"
 
 
@@ -57,11 +56,15 @@ def place_text(place: Place) -> str:
 
 def _in_order(readers: Registry) -> Iterator[tuple[str, Any]]:
     """The readers, those of installed packages first; a broken one is passed over, and the log says so."""
-    for name in (*(name for name in readers if name not in readers.built_in), *readers.built_in):
+    return _loadable(readers, (*(name for name in readers if name not in readers.built_in), *readers.built_in), logging.WARNING)
+
+
+def _loadable(readers: Registry, names: Iterable[str], level: int = logging.DEBUG) -> Iterator[tuple[str, Any]]:
+    for name in names:
         try:
             yield name, readers[name]
         except OptionError as error:
-            logger.warning("%s", error)
+            logger.log(level, "%s", error)
 
 
 def _matching_files(path: Path) -> list[Path]:

@@ -8,6 +8,8 @@ import pytest
 
 from kgalign.datasets import DEMOS
 
+pytestmark = pytest.mark.slow  # a process for each command
+
 
 def kgalign(*arguments, cwd):
     return subprocess.run([sys.executable, "-m", "kgalign", *map(str, arguments)], cwd=cwd, capture_output=True, text=True)

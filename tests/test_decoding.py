@@ -62,12 +62,12 @@ def test_joint_is_never_less_probable_than_greedy_made_one_to_one(matrix):
 @given(matrix=MATRICES)
 def test_stable_leaves_no_pair_that_would_rather_have_each_other(matrix):
     alignment = stable(candidates_of(matrix))
-    partner = dict(alignment.pairs.tolist())
-    owner = {target: source for source, target in partner.items()}
+    match = dict(alignment.pairs.tolist())
+    owner = {target: source for source, target in match.items()}
     rows = matrix / np.maximum(matrix.sum(axis=1, keepdims=True), 1e-9)
     scores = np.log(np.maximum(matrix, 1e-300))
     for source, target in zip(*np.nonzero(matrix), strict=True):
-        source_prefers = source not in partner or rows[source, target] > rows[source, partner[source]]
+        source_prefers = source not in match or rows[source, target] > rows[source, match[source]]
         target_prefers = target not in owner or scores[source, target] > scores[owner[target], target]
         assert not (source_prefers and target_prefers)
 

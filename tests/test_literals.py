@@ -1,4 +1,4 @@
-"""Films of two graphs: dates, numbers and identifiers speak for pairs, and against those that differ in them."""
+"""Films of two graphs: equal dates, numbers and identifiers are evidence for a pair, different ones against it."""
 
 from dataclasses import replace
 

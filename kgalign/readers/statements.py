@@ -63,7 +63,7 @@ class Gatherer:
     """Gathers statements. Entities, relations and properties are numbered in the order of their first mention.
 
     Attributes:
-        damage: The errors of the input; whoever parses it adds to them.
+        damage: The errors of the input; the parser adds to them.
     """
 
     def __init__(self) -> None:

@@ -32,7 +32,7 @@ from kgalign.cli.options import (
 )
 from kgalign.cli.printing import console, print_json, show_figures, show_hints, show_not_judged, size, working
 from kgalign.data import Alignment, AlignmentTask, KnowledgeGraph
-from kgalign.decoding import decoder_options, make_decoder
+from kgalign.decoding import DECODERS, decoder_options, make_decoder
 from kgalign.errors import DataError
 from kgalign.evaluate import evaluate
 from kgalign.explain.diagnosis import diagnose, has_few_links
@@ -168,6 +168,7 @@ def decode(
 ) -> None:
     """Decode candidates that another tool has scored."""
     check_free(output)
+    decoder = DECODERS.check(decoder)
     options = {"seed": seed, **parse_settings(settings, decoder_options(decoder))}
     decoded = make_decoder(decoder, **options)
     with working("reading"):

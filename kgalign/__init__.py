@@ -1,16 +1,18 @@
 """Finds which entities of two knowledge graphs are the same thing, with calibrated probabilities and explanations."""
 
 from kgalign.align import align
-from kgalign.data import Alignment, AlignmentTask, Attributes, Candidates, KnowledgeGraph, hold_out, share_names
+from kgalign.data import Alignment, AlignmentTask, Attributes, Candidates, KnowledgeGraph, Name, Names, hold_out, share_names
 from kgalign.datasets import demo
 from kgalign.decoding import DECODERS, make_decoder
 from kgalign.errors import DataError, KgalignError, OptionError
 from kgalign.evaluate import compare, evaluate
 from kgalign.explain.explanations import Explanation
+from kgalign.explain.notebook import Explanations
 from kgalign.models import MODELS, make_model
+from kgalign.progress import Progress
 from kgalign.readers import read, read_graph
 from kgalign.reasoning import Reasoning, Round, Rules, coordinate
-from kgalign.runs import Run
+from kgalign.runs import Link, Links, Run
 from kgalign.seams import Capabilities, FittedModel, Model
 from kgalign.version import __version__
 from kgalign.writers import write, write_graph
@@ -21,9 +23,13 @@ __all__ = [
     "demo",
     "align",
     "Run",
+    "Links",
+    "Link",
+    "Progress",
     "write",
     "write_graph",
     "Explanation",
+    "Explanations",
     "make_model",
     "coordinate",
     "Rules",
@@ -35,6 +41,8 @@ __all__ = [
     "hold_out",
     "share_names",
     "KnowledgeGraph",
+    "Names",
+    "Name",
     "Attributes",
     "AlignmentTask",
     "Alignment",

@@ -1,9 +1,10 @@
-"""Text files: plain, gzip, bz2 or zstd, in UTF-8, with one record on each line and tabs between its fields."""
+"""Text files: plain, gzip, bz2 or zstd, in UTF-8, with one record on each line and tabs between its fields; cells of tables."""
 
 from __future__ import annotations
 
 import bz2
 import gzip
+import re
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +13,8 @@ from typing import Any
 from kgalign.errors import DataError
 
 COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
+FORMULA = re.compile(r"'*[=+@-]")  # the beginning of what a spreadsheet takes for a formula, apostrophes before it or not
+SIGNED_NUMBER = re.compile(r"[+-][\d., ]*\d%?")
 UNREADABLE = (OSError, EOFError, zlib.error)  # errors of a file that is cut off or damaged
 
 
@@ -59,6 +62,20 @@ def read_rows(path: str | Path, columns: int) -> Iterator[tuple[int, list[str]]]
         if len(fields) < columns:
             raise DataError(f"{path}:{number}: expected {columns} fields between tabs, found {len(fields)}: {line[:60]!r}")
         yield number, fields
+
+
+def with_apostrophe(text: str) -> str:
+    """The text as a cell of a table for spreadsheets: an apostrophe before what would be a formula. Signed numbers stay as they are.
+
+    >>> with_apostrophe("=1+1"), with_apostrophe("-1.5"), with_apostrophe("Rome")
+    ("'=1+1", '-1.5', 'Rome')
+    """
+    return f"'{text}" if FORMULA.match(text) and not SIGNED_NUMBER.fullmatch(text) else text
+
+
+def without_apostrophe(text: str) -> str:
+    """The text of a cell that `with_apostrophe` has made."""
+    return text[1:] if text.startswith("'") and FORMULA.match(text) else text
 
 
 def _decoded(path: Path, stream: Any, block: int = 1 << 24) -> Iterator[tuple[int, str]]:

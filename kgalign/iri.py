@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from urllib.parse import unquote, unquote_to_bytes
 
@@ -24,13 +25,31 @@ LABEL_PROPERTIES = frozenset(
 BEFORE_LOCAL = re.compile(r"^.*/resource/|^.*#|^.*/")  # a name of DBpedia may hold a slash itself: AC/DC
 ESCAPES = re.compile(r"(?:%[0-9A-Fa-f]{2})+")
 PLAIN = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~!'()*,[]")
+HUMP = re.compile(r"(?<=[^\W\d_A-Z])(?<!\b[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][^\W\d_A-Z])")  # between the words of CamelCase
+# A word of Latin letters has three or more and no digit beside it; one letter of Chinese is a word, also beside a digit.
+PLAIN_WORD = re.compile(r"(?<!\w)(?:[^\W\d_]{3,}|[^\W\d_\x00-\u024f]+)(?!\w)|[\u0e00-\u0eff\u2e80-\u9fff\uac00-\ud7af]+")
+HASH = re.compile(r"(?<!\w)(?:[0-9a-f]{2,}-)*(?=[a-f]*\d)[0-9a-f]{8,}(?:-[0-9a-f]{2,})*(?!\w)", re.IGNORECASE)
+NUMBERED_PREFIX = re.compile(r"[A-Z]{2,}[ _:-]?[A-Z]?\d{4,}")  # an ontology and a number in it: NCIT_C12345
+NUMBER = re.compile(r"\d+")
+YEAR = re.compile(r"(?:1[89]|20)\d\d")
+BEFORE_WORD = re.compile(r"(?<=\d)(?=[A-Z][a-z]{2})")
+# Entities whose IRIs differ in numbers alone: so many show that the numbers are ids, and what is around them is no name. In large graphs
+# a few such IRIs are names, as those of Apollo 11 to Apollo 17 are.
+FEWEST_NUMBERED, MOST_NUMBERED, NUMBERED_SHARE = 5, 20, 0.005
+COUNTED = re.compile(r"\D*\d+")  # a number, perhaps with something before it
+SHORTEST_RANDOM = 6  # characters of a random id
+QUALIFIER = re.compile(r"\s*[(\[][^()\[\]]*[)\]]\s*$")
 LITERAL = re.compile(r'^"(.*)"(@[A-Za-z][A-Za-z0-9-]*|\^\^\S+)?$', re.DOTALL)
 DATATYPES = "http://www.w3.org/2001/XMLSchema#"
+MADE_UP = re.compile(r"urn:kgalign:(?:source|target):")  # before an id that is no IRI, in files that hold nothing but IRIs
+NOT_IN_AN_IRI = re.compile(r'[\x00-\x20\x7f<>"{}|^`\\]|%(?![0-9A-Fa-f]{2})')
 
 
 def local_name(iri: str) -> str:
     """The last part of an IRI as a person would write it: decoded, with spaces for underscores."""
     if "://" not in iri:
+        if iri.strip("<>").startswith("urn:"):
+            iri = iri.strip("<>").rpartition(":")[2] or iri
         return iri.replace("_", " ").strip() or iri  # not an IRI but a name, such as TCP/IP or C#
     local = BEFORE_LOCAL.sub("", iri.strip("<>").rstrip("/#"), count=1)
     return unquote(local).replace("_", " ").strip() or iri
@@ -47,14 +66,74 @@ def normal_iri(iri: str) -> str:
     return ESCAPES.sub(_decoded, iri) if "%" in iri else iri
 
 
+def same_spelling(entity: str) -> str:
+    """The one spelling of an entity in all files: of an IRI, and of an id that a file had to turn into an IRI.
+
+    >>> same_spelling("<http://x/Caf%C3%a9>"), same_spelling("urn:kgalign:source:my%20id") == same_spelling("my id")
+    ('http://x/Café', True)
+    """
+    entity = entity.strip()
+    bare = entity[1:-1] if entity.startswith("<") and entity.endswith(">") else entity
+    return NOT_IN_AN_IRI.sub(lambda found: _encoded(found.group().encode()), normal_iri(MADE_UP.sub("", bare, count=1)))
+
+
+def is_iri(entity: str) -> bool:
+    """Whether an entity is an IRI, which means the same in every file; ids and names in tables do not."""
+    return "://" in entity or entity.startswith("urn:")
+
+
 def is_blank(entity: str) -> bool:
     """Whether an entity is a blank node, whose label has no meaning outside its file."""
     return entity.startswith("_:")
 
 
 def names_of(entities: Sequence[str], labels: Mapping[str, str]) -> list[str]:
-    """A name for each entity: its label, or else the last part of its IRI."""
-    return [labels.get(entity) or local_name(entity) for entity in entities]
+    """A name for each entity: its label, or else the readable name in its IRI; empty where it has neither."""
+    return [labels.get(entity) or name for entity, name in zip(entities, readable_names(entities), strict=True)]
+
+
+def readable_names(entities: Sequence[str]) -> list[str]:
+    """The name that a person can read in the last part of each IRI, empty where there is none.
+
+    Words are split at capitals, underscores and hyphens. Codes, hashes and numbered ids are no names: `MA_0000982`, `Q42`, and
+    `person_17` if there are several such. Neither is an ending that many IRIs have, such as `/time`. Names that are no IRIs stay as they
+    are, unless they are codes; several with a blank inside, such as `city 17`, are names.
+
+    >>> readable_names(["http://x/hasTitle", "http://x/Q42", "http://x/e0a1b2c3d4", "Apollo 11", "http://x/C%23_major"])
+    ['has Title', '', '', 'Apollo 11', 'C# major']
+    """
+    names = ["" if is_blank(entity) else local_name(normal_iri(entity)) for entity in entities]
+    codes = [
+        is_code(name) or (numbered and (is_iri(entity) or " " not in entity))
+        for entity, name, numbered in zip(entities, names, _numbered(names), strict=True)
+    ]
+    is_random = _random(entities, names, codes)
+    return [
+        "" if code or random else split_words(name) if "://" in entity else name
+        for entity, name, code, random in zip(entities, names, codes, is_random, strict=True)
+    ]
+
+
+def is_code(name: str) -> bool:
+    """Whether a name is a code: it has digits, and no word that is more than a prefix of them."""
+    if not any(map(str.isdigit, name)):
+        return False
+    if HASH.fullmatch(name) or NUMBERED_PREFIX.fullmatch(name):
+        return True
+    words = PLAIN_WORD.findall(BEFORE_WORD.sub(" ", name))
+    return not any(len(word) > 3 or not word.isupper() or not word.isascii() for word in words)
+
+
+def split_words(name: str) -> str:
+    """The words of a name in an IRI, with blanks between them: `hasTitle` has two. A name that has blanks already stays as it is."""
+    if " " in name or not name.isascii():
+        return name
+    return " ".join(HUMP.sub(" ", name.replace("-", " ")).split())
+
+
+def without_qualifier(name: str) -> str:
+    """The name without what stands behind it in brackets to tell it from others: `musette` for `musette (dance)`."""
+    return QUALIFIER.sub("", name) or name
 
 
 def as_name(text: str) -> str:
@@ -76,6 +155,42 @@ def datatype_kind(datatype: str) -> str:
     """The kind of a value of that datatype as in `Attributes`, empty for text."""
     datatype = datatype.replace("xsd:", DATATYPES, 1) if datatype.startswith("xsd:") else datatype
     return f"^^{datatype}" if datatype not in ("", f"{DATATYPES}string") else ""
+
+
+def _numbered(names: Sequence[str]) -> list[bool]:
+    """Whether each name is one of many that differ in numbers alone, or not at all. Years are no such numbers."""
+    patterns = [NUMBER.sub("#", HASH.sub("#", name)) for name in names]
+    often = Counter(patterns)
+    many = max(FEWEST_NUMBERED, min(MOST_NUMBERED, NUMBERED_SHARE * len(names)))
+    frequent = {pattern for pattern, count in often.items() if count >= (many if "#" in pattern else FEWEST_NUMBERED)}
+    with_ids = {
+        pattern for name, pattern in zip(names, patterns, strict=True) if pattern in frequent and not _has_years_alone(name)
+    }
+    return [pattern in with_ids for pattern in patterns]
+
+
+def _has_years_alone(name: str) -> bool:
+    """Whether a name has words and numbers, and all its numbers are years."""
+    numbers = NUMBER.findall(name)
+    return bool(numbers) and all(map(YEAR.fullmatch, numbers)) and not is_code(name)
+
+
+def _random(entities: Sequence[str], names: Sequence[str], codes: Sequence[bool]) -> list[bool]:
+    """Whether each name is a random id without a digit: most names of its length and namespace are codes of letters and digits."""
+    spaces = [entity[: len(entity) - len(name)] for entity, name in zip(entities, names, strict=True)]
+    shapes = list(zip(spaces, map(len, names), strict=True))
+    mixed = Counter(
+        shape
+        for shape, name, code in zip(shapes, names, codes, strict=True)
+        if code and any(map(str.isalpha, name)) and not COUNTED.fullmatch(name)
+    )
+    often = Counter(shapes)
+    random = {
+        shape
+        for shape, count in mixed.items()
+        if count >= FEWEST_NUMBERED and count > often[shape] / 2 and shape[1] >= SHORTEST_RANDOM
+    }
+    return [shape in random for shape in shapes]
 
 
 def _decoded(found: re.Match[str]) -> str:

@@ -5,10 +5,10 @@ Whatever keeps one of these contracts is one file and one registered name, see `
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from kgalign.data import Alignment, AlignmentTask, Candidates, Floats, Ints, KnowledgeGraph
 from kgalign.errors import OptionError
@@ -103,6 +103,7 @@ class Explaining(Protocol):
 
 
 Place = str | Path | Sequence[str | Path]  # a file, several files, a folder, or an address such as sparql+http://host/path
+InMemory = Any  # a KnowledgeGraph, a data frame of pandas or polars, or a graph of rdflib or networkx: these need not be installed
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,6 +123,7 @@ class Statements:
         datatypes: IRIs of datatypes, "" for none.
         datatype_of: (m,) the position of each literal's datatype in `datatypes`.
         record: Remarks of the reader, added to the record of the graph.
+        kinds: (n,) the position of each entity's kind in `kgalign.data.KINDS`. `()`: all are individuals.
     """
 
     entities: list[str]
@@ -136,13 +138,14 @@ class Statements:
     datatypes: list[str]
     datatype_of: Ints
     record: Mapping[str, Any] = field(default_factory=dict)
+    kinds: Ints = ()  # type: ignore[assignment]
 
 
 class GraphReader(Protocol):
     """Reads one graph from a place. A reader is one object, registered under `kgalign.readers`.
 
-    The first reader that accepts a place reads it. Readers of installed packages come before the built-in ones, and the table reader, which
-    accepts any file, comes last. A pattern such as `dump/*.nt` has become the list of its files before a reader sees it.
+    The first reader that accepts a place reads it. Readers of installed packages come before the built-in ones, and the one for triples,
+    which accepts any file, comes last. A pattern such as `dump/*.nt` has become the list of its files before a reader sees it.
 
     Attributes:
         expects: The places that it reads, in a few words such as `an edge list (*.edges)`. Help and errors show them.
@@ -202,6 +205,50 @@ class DatasetReader(Protocol):
         Args:
             folder: A folder that it accepts.
             fold: The number of the split to take, for formats that have several.
+        """
+        ...
+
+
+class GivenLink(NamedTuple):
+    """A link as a file has it.
+
+    Attributes:
+        line: The line that it stands on; 0 where the format has none.
+        source: One end: an IRI, an id or a name.
+        target: The other end.
+        score: Its probability, not a number where the file has something else there; None where the file does not say.
+        holds: False: the file says that the two are not the same thing.
+    """
+
+    line: int
+    source: str
+    target: str
+    score: float | None = None
+    holds: bool = True
+
+
+class LinkReader(Protocol):
+    """Reads links from a file. A reader is one object, registered under `kgalign.link_readers`.
+
+    The first reader that accepts a file reads it. Readers of installed packages come before the built-in ones, and the table reader, which
+    accepts any file, comes last. The ends of links become entities later, when the graphs are known.
+
+    Attributes:
+        expects: The files that it reads, in a few words. Help and errors show them.
+    """
+
+    expects: str
+
+    def accepts(self, path: Path) -> bool:
+        """Whether the name or the first bytes of the file look like this format; no error for any file."""
+        ...
+
+    def read(self, path: Path, *, strict: bool = False) -> Iterable[GivenLink]:
+        """The links in their order. Rows that are no links, such as those of unmatched entities, are left out.
+
+        Args:
+            path: A file that it accepts.
+            strict: Refuse broken input with a `DataError`, where it could be left out.
         """
         ...
 

@@ -1,0 +1,110 @@
+"""The progress of an alignment: what callbacks are told, and a bar on terminals and in notebooks."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from html import escape
+from typing import Any, Literal
+
+Stage = Literal["fit", "rounds", "evaluate", "done"]
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where an alignment stands.
+
+    Attributes:
+        stage: `fit`: the model is fitted. `rounds`: the links are found. `evaluate`: gold links measure them. `done`: all is over.
+        round: The number of rounds that are over.
+        done: The confident links of the last round.
+        total: The queries of the last round. There may be more or fewer in the next one.
+        seconds: The time since the alignment began.
+    """
+
+    stage: Stage
+    round: int
+    done: int
+    total: int
+    seconds: float
+
+    def __str__(self) -> str:
+        if self.stage == "fit":
+            return "fitting the model"
+        if not self.round:
+            return "first round"
+        rounds = f"{self.round} {'round' if self.round == 1 else 'rounds'}"
+        return f"{rounds}, {self.done:,} confident links of {self.total:,} queries"
+
+
+OnProgress = Callable[[Progress], None]
+
+
+@contextmanager
+def watched(progress: bool | OnProgress) -> Iterator[OnProgress]:
+    """The callback that was given, or one that shows a bar where it is True, or one that does nothing."""
+    if progress is True:
+        with shown_progress() as show:
+            yield show
+    else:
+        yield progress or _ignore
+
+
+@contextmanager
+def shown_progress(console: Any = None) -> Iterator[OnProgress]:
+    """A callback that shows a bar: on a terminal by itself, in a notebook below the cell, and elsewhere not at all.
+
+    Args:
+        console: The console of rich to draw on; None: one of its own, on stderr.
+    """
+    if console is None and _in_notebook():
+        yield _notebook_bar()
+        return
+    from rich.console import Console  # slow to import
+
+    console = console or Console(stderr=True, highlight=False)
+    if not console.is_terminal:
+        yield _ignore
+        return
+    from rich.progress import BarColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bars
+
+    columns = SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn()
+    with Bars(*columns, console=console, transient=True) as bars:
+        bar = bars.add_task("aligning", total=None)
+
+        def show(progress: Progress) -> None:
+            bars.update(bar, description=str(progress), completed=progress.done, total=progress.total if progress.round else None)
+
+        yield show
+
+
+def _ignore(progress: Progress) -> None:
+    """Shows nothing."""
+
+
+def _in_notebook() -> bool:
+    """Whether the code runs in a cell of a notebook, which can show HTML."""
+    shell = sys.modules.get("IPython")
+    running = shell.get_ipython() if shell else None
+    return running is not None and hasattr(running, "kernel")
+
+
+def _notebook_bar() -> OnProgress:
+    """A callback that draws one bar and changes it, with HTML alone: ipywidgets are not needed."""
+    from IPython.display import HTML, display
+
+    handle = display(HTML(""), display_id=True)
+
+    def show(progress: Progress) -> None:
+        value = (
+            f'value="{progress.total if progress.stage == "done" else progress.done}" max="{progress.total}"'
+            if progress.total
+            else ""
+        )
+        text = f"{'done: ' if progress.stage == 'done' else ''}{progress}, {progress.seconds:.1f} s"
+        handle.update(HTML(f'<progress style="width:16em;vertical-align:middle" {value}></progress> {escape(text)}'))
+
+    return show

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from kgalign.errors import DataError, OptionError
+from kgalign.readers.objects import EXPECTED, kind_in_memory
 from kgalign.registry import Registry
-from kgalign.seams import Place
+from kgalign.seams import InMemory, Place
 
 logger = logging.getLogger(__name__)
 
@@ -39,18 +40,24 @@ def expected(readers: Registry) -> str:
     return f"{', '.join(others)}, or {last}"
 
 
-def expand(place: Place) -> Place:
+def expand(place: Place | InMemory) -> Place | InMemory:
     """The place as readers see it: a pattern is replaced by its files, and a list of one file by that file."""
+    if kind_in_memory(place):
+        return place
     if isinstance(place, str | Path):
         paths = _matching_files(Path(place)) if "://" not in str(place) else []
         return place if not paths else paths[0] if len(paths) == 1 else paths
+    if not isinstance(place, Sequence) or not all(isinstance(each, str | Path) for each in place):
+        raise OptionError(f"{type(place).__name__}: expected {EXPECTED}; KnowledgeGraph.from_triples takes triples")
     if not place:
         raise DataError("no files given for a graph: expected at least one")
     return place[0] if len(place) == 1 else list(place)
 
 
-def place_text(place: Place) -> str:
+def place_text(place: Place | InMemory) -> str:
     """The place on one line, for messages."""
+    if kind := kind_in_memory(place):
+        return kind
     return str(place) if isinstance(place, str | Path) else ", ".join(map(str, place))
 
 

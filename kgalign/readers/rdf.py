@@ -9,6 +9,7 @@ import re
 from pathlib import Path
 
 from kgalign.files import COMPRESSIONS, UNREADABLE, open_bytes
+from kgalign.readers.encodings import as_utf8
 from kgalign.seams import Place, Statements
 
 # The format of each ending, as the parser calls it.
@@ -25,7 +26,8 @@ FORMATS = {
     ".owl": "rdf",
     ".jsonld": "jsonld",
 }
-BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+OF_TABLES = (".tsv", ".csv", ".parquet", ".xlsx", ".jsonl", ".ndjson")
+KEYWORD = re.compile(rb'"@(?:context|id|graph|type|value|list|set)"\s*:')  # of JSON-LD, which other JSON does not have
 NODE = rb"(?:<[^<>]*>|_:\S+)"
 OPENINGS = (
     (re.compile(rb"\s*<(?:\?xml|rdf:RDF|!DOCTYPE\s+rdf)"), "rdf"),
@@ -70,10 +72,11 @@ def format_of(path: Path) -> str | None:
     ending = _ending(path)
     if ending in FORMATS:
         return FORMATS[ending]
-    if ending in (".tsv", ".csv", ".parquet") or not path.is_file():
+    if ending in OF_TABLES or not path.is_file():
         return None
     first = opening(path)
-    return next((kind for pattern, kind in OPENINGS if pattern.match(first)), None)
+    kind = next((kind for pattern, kind in OPENINGS if pattern.match(first)), None)
+    return None if kind == "jsonld" and not KEYWORD.search(first) else kind
 
 
 def find_files(folder: Path) -> list[Path]:
@@ -82,10 +85,10 @@ def find_files(folder: Path) -> list[Path]:
 
 
 def opening(path: Path) -> bytes:
-    """The first bytes of a file, decompressed; none where it cannot be read, so that its reader can say why."""
+    """The first bytes of a file, decompressed and in UTF-8; none where it cannot be read, so that its reader can say why."""
     try:
         with open_bytes(path) as stream:
-            return bytes(stream.read(4096)).removeprefix(BYTE_ORDER_MARK)
+            return as_utf8(bytes(stream.read(4096)))
     except UNREADABLE:
         return b""
 

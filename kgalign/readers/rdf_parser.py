@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any
 
-from pyoxigraph import NamedNode, Quad, RdfFormat, parse
+from pyoxigraph import Quad, RdfFormat, parse
 
 from kgalign.errors import DataError
-from kgalign.files import COMPRESSIONS, UNREADABLE, open_bytes
-from kgalign.readers.rdf import BYTE_ORDER_MARK, FORMATS, format_of, opening
-from kgalign.readers.statements import Damage, Gatherer
+from kgalign.readers.rdf import FORMATS, format_of
+from kgalign.readers.rdf_file import RdfFile, beginning, reason
+from kgalign.readers.rdf_xml import DamagedXmlError, read_mended_xml, read_xml
+from kgalign.readers.statements import Gatherer
 from kgalign.seams import Statements
 
 BLOCK = 1 << 18  # bytes that are read at once
@@ -26,9 +27,7 @@ SENTENCE_END = re.compile(rb"\.[ \t\r]*\n")
 MOST_JOINED = 100  # pieces that are joined at most to get a whole sentence: a literal may have lines that end in dots
 MOST_BLOCKS = 4  # blocks that are joined at most before their sentences are parsed one by one
 CUT_SHORT = "Unexpected end of file"  # in the parser's message, where more text may complete the sentence
-MEND = "mend it, or leave out `strict` to read on"
 MOST_ERRORS = 1000  # errors in a row, after which the rest of the file is given up
-PROPER_IRI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:(?:[^\x00-\x20<>\"{}|^`\\%]|%[0-9A-Fa-f]{2})*")
 
 
 def read_statements(paths: Sequence[Path], strict: bool = False) -> Statements:
@@ -38,57 +37,28 @@ def read_statements(paths: Sequence[Path], strict: bool = False) -> Statements:
         paths: The files, compressed or not.
         strict: Refuse the first broken statement, instead of leaving it out and counting it in the record.
     """
-    gatherer = Gatherer()
+    gatherer, encodings = Gatherer(), dict[str, str]()
     for number, path in enumerate(paths, start=1):
         if not path.is_file():
             raise DataError(f"{path}: no such file")
         kind = RdfFormat.from_extension(format_of(path) or "")
         if kind is None:
             raise DataError(f"{path}: not recognised as RDF; expected a name that ends in {', '.join(FORMATS)}, compressed or not")
-        _check_encoding(path)
-        file = _File(path, kind, strict, gatherer.damage)
-        gatherer.add(PARSERS.get(kind, _read_document)(file), f"f{number}." if len(paths) > 1 else "")
+        file = RdfFile(path, kind, strict, gatherer.damage, encodings)
+        prefix, mark = f"f{number}." if len(paths) > 1 else "", gatherer.mark()
+        try:
+            gatherer.add(PARSERS.get(kind, _read_document)(file), prefix)
+        except DamagedXmlError:
+            gatherer.undo(mark)
+            gatherer.add(read_mended_xml(file), prefix)
     statements = gatherer.statements()
+    if encodings:
+        shown = "; ".join(f"{path}: {encoding}" for path, encoding in encodings.items())
+        statements = replace(statements, record={**statements.record, "encoding": shown})
     if not statements.entities:
         found = f"; {gatherer.damage.first_broken[0]}" if gatherer.damage.broken else ""
         raise DataError(f"{paths[0]}: the graph is empty; expected at least one statement{found}")
     return statements
-
-
-@dataclass(frozen=True)
-class _File:
-    """A file that is being read, and the count of its errors."""
-
-    path: Path
-    kind: RdfFormat
-    strict: bool
-    damage: Damage
-
-    def report(self, number: int | None, error: SyntaxError, text: bytes | None = None, lost: str = "") -> None:
-        """Counts a broken statement, or refuses it."""
-        found = f"but {_reason(error)}" if text is None else f"found {_beginning(text)!r} ({_reason(error)})"
-        problem = f"{self._place(number)}: expected {self.kind.name}, {found}"
-        if self.strict:
-            raise DataError(f"{problem}; {MEND}") from None
-        self.damage.add(f"{problem}{lost}")
-
-    def report_cut(self, error: BaseException) -> None:
-        """Counts a file that ends too early, or refuses it."""
-        problem = (
-            f"{self.path}: expected a whole {COMPRESSIONS.get(self.path.suffix, 'readable')} file, but reading it failed ({error})"
-        )
-        if self.strict:
-            raise DataError(f"{problem}; fetch it again, or leave out `strict` to keep what came before") from None
-        self.damage.add(f"{problem}; what came before it is kept")
-
-    def mend(self, number: int | None, text: str, reason: str) -> None:
-        """Counts a statement that breaks the rules but can be understood, or refuses it."""
-        if self.strict:
-            raise DataError(f"{self._place(number)}: expected {self.kind.name}, found {text!r} ({reason}); {MEND}") from None
-        self.damage.mend(f"{self._place(number)}: read {text!r} though it is not {self.kind.name} ({reason})")
-
-    def _place(self, number: int | None) -> str:
-        return f"{self.path}:{number}" if number else str(self.path)
 
 
 @dataclass(frozen=True)
@@ -115,7 +85,7 @@ class _Piece:
         return self.problem is not None and not self.is_mended and CUT_SHORT in str(self.problem.msg)
 
 
-def _read_lines(file: _File) -> Iterator[Quad]:
+def _read_lines(file: RdfFile) -> Iterator[Quad]:
     """The statements of a file with one statement on each line. A broken line does not harm the others."""
     number = 1
     for block in _blocks(file):
@@ -127,7 +97,7 @@ def _read_lines(file: _File) -> Iterator[Quad]:
         number += block.count(b"\n")
 
 
-def _read_sentences(file: _File) -> Iterator[Quad]:
+def _read_sentences(file: RdfFile) -> Iterator[Quad]:
     """The statements of Turtle. A broken sentence does not harm the others.
 
     A sentence ends with a line that ends in a dot. A literal may hold such lines too; then the parts are joined again. As long as there are
@@ -160,7 +130,7 @@ def _read_sentences(file: _File) -> Iterator[Quad]:
         rest, blocks = rest[ends[done] :], 0
 
 
-def _read_piece(file: _File, parts: Sequence[bytes], prefixes: bytes = b"") -> _Piece:
+def _read_piece(file: RdfFile, parts: Sequence[bytes], prefixes: bytes = b"") -> _Piece:
     """The first sentence: as many parts as it takes to complete it, or else the first part, as far as it can be understood."""
     problem = SyntaxError()
     text = prefixes
@@ -182,14 +152,14 @@ def _read_piece(file: _File, parts: Sequence[bytes], prefixes: bytes = b"") -> _
     return _Piece(quads, _prefixes(parser), problem=problem, is_mended=True)
 
 
-def _checked(file: _File, piece: _Piece, text: bytes, number: int) -> list[Quad]:
+def _checked(file: RdfFile, piece: _Piece, text: bytes, number: int) -> list[Quad]:
     """The statements of a piece that begins on that line; its error is counted, or refused."""
     if piece.problem is not None:
         number += (piece.problem.lineno or 1) - 1
         if piece.is_mended:
-            file.mend(number, _beginning(text), _reason(piece.problem))
+            file.mend(number, beginning(text.decode()), reason(piece.problem))
         else:
-            file.report(number, piece.problem, text)
+            file.report(number, piece.problem, text.decode())
     return piece.quads
 
 
@@ -199,89 +169,49 @@ def _prefixes(parser: Any) -> bytes:
     return (base + "".join(f"@prefix {name}: <{iri}> . " for name, iri in parser.prefixes.items())).encode()
 
 
-def _blocks(file: _File) -> Iterator[bytes]:
+def _blocks(file: RdfFile) -> Iterator[bytes]:
     """The text of the file in blocks of whole lines."""
     rest = b""
-    try:
-        with open_bytes(file.path) as stream:
-            if (first := stream.read(len(BYTE_ORDER_MARK))) != BYTE_ORDER_MARK:
-                rest = first
-            while block := stream.read(BLOCK):
-                whole, end, begun = (rest + block).rpartition(b"\n")
-                rest = begun
-                if end:
-                    yield whole + end
-    except UNREADABLE as error:
-        file.report_cut(error)
+    with file.open() as stream:
+        while block := stream.read(BLOCK):
+            whole, end, begun = (rest + block).rpartition(b"\n")
+            rest = begun
+            if end:
+                yield whole + end
     if rest:
         yield rest
 
 
-def _read_document(file: _File) -> Iterator[Quad]:
+def _read_document(file: RdfFile) -> Iterator[Quad]:
     """The statements of a file that can only be read as a whole. After an error the parser skips ahead to text that it understands."""
     first, errors = None, 0  # the first error since the last statement, and how many there were
-    try:
-        with open_bytes(file.path) as stream:
-            counted: Any = _Stream(stream)
-            # With JSON-LD, a parser that is not lenient silently leaves out statements with a bad IRI.
-            quads = parse(counted, format=file.kind, lenient=not file.strict or file.kind == RdfFormat.JSON_LD)
-            while errors < MOST_ERRORS:
-                try:
-                    quad = next(quads, None)
-                except SyntaxError as error:
-                    first, errors = first or error, errors + 1
-                    if file.strict:
-                        file.report(error.lineno, error)
-                    continue
-                if first is not None:
-                    end = f"lines {first.lineno} to {counted.lines}" if first.lineno else "what comes after it"
-                    file.report(first.lineno, first, lost="" if quad else f"; {end} could not be read")
-                    first, errors = None, 0
-                if quad is None:
-                    return
-                _check_iris(file, quad)
-                yield quad
+    with file.open() as stream:
+        source: Any = stream
+        # With JSON-LD, a parser that is not lenient silently leaves out statements with a bad IRI.
+        quads = parse(source, format=file.kind, lenient=not file.strict or file.kind == RdfFormat.JSON_LD)
+        while errors < MOST_ERRORS:
+            try:
+                quad = next(quads, None)
+            except SyntaxError as error:
+                first, errors = first or error, errors + 1
+                if file.strict:
+                    file.report(error.lineno, error)
+                continue
             if first is not None:
-                file.report(first.lineno, first, lost="; nothing after it could be read")
-    except UNREADABLE as error:
-        file.report_cut(error)
+                end = f"lines {first.lineno} to {stream.lines}" if first.lineno else "what comes after it"
+                file.report(first.lineno, first, lost="" if quad else f"; {end} could not be read")
+                first, errors = None, 0
+            if quad is None:
+                return
+            file.check_iris(quad)
+            yield quad
+        if first is not None:
+            file.report(first.lineno, first, lost="; nothing after it could be read")
 
 
-def _check_iris(file: _File, quad: Quad) -> None:
-    """Counts a statement with a bad IRI, or refuses it."""
-    for node in (quad.subject, quad.predicate, quad.object):
-        if isinstance(node, NamedNode) and not PROPER_IRI.fullmatch(node.value):
-            return file.mend(None, node.value[:80], "not an IRI")
-
-
-def _reason(error: SyntaxError) -> str:
-    reason = re.sub(r"^Parser error .*?: ", "", " ".join(str(error.msg).split()))
-    if "LoadDocumentCallback" in reason:
-        return "its @context lies elsewhere and nothing is fetched: write it into the file"
-    return reason
-
-
-def _beginning(text: bytes) -> str:
-    return text.decode(errors="replace").strip()[:80]
-
-
-def _check_encoding(path: Path) -> None:
-    if opening(path)[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        raise DataError(f"{path}:1: expected UTF-8, found UTF-16; convert the file, for instance with iconv")
-
-
-class _Stream:
-    """A stream that skips a byte order mark and counts its lines."""
-
-    def __init__(self, stream: Any) -> None:
-        self._stream = stream
-        self._first = bytes(stream.read(len(BYTE_ORDER_MARK))).removeprefix(BYTE_ORDER_MARK)
-        self.lines = 1
-
-    def read(self, size: int = -1) -> bytes:
-        taken, self._first = self._first or self._stream.read(size), b""
-        self.lines += taken.count(b"\n")
-        return taken
-
-
-PARSERS = {RdfFormat.N_TRIPLES: _read_lines, RdfFormat.N_QUADS: _read_lines, RdfFormat.TURTLE: _read_sentences}
+PARSERS = {
+    RdfFormat.N_TRIPLES: _read_lines,
+    RdfFormat.N_QUADS: _read_lines,
+    RdfFormat.TURTLE: _read_sentences,
+    RdfFormat.RDF_XML: read_xml,
+}

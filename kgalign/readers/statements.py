@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from array import array
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from kgalign.seams import Statements
 if TYPE_CHECKING:
     from pyoxigraph import BlankNode, NamedNode, Quad
 
+TABLE = "table"  # in the record of statements that come from a table with an entity on each row: its format, rows and remarks
 SHOWN = 5  # broken and mended statements whose messages are kept; the others are only counted
 ANONYMOUS = re.compile(r"[0-9a-f]{20,32}")  # the label that the parser makes up for a blank node without one
 
@@ -49,6 +50,15 @@ class Damage:
         if len(self.first_mended) < SHOWN:
             self.first_mended.append(" ".join(problem.split()))
 
+    def copy(self) -> Damage:
+        """The errors so far, on their own."""
+        return replace(self, first_broken=list(self.first_broken), first_mended=list(self.first_mended))
+
+    def become(self, other: Damage) -> None:
+        """Takes over the counts and messages of the other."""
+        self.broken, self.first_broken = other.broken, list(other.first_broken)
+        self.mended, self.first_mended = other.mended, list(other.first_mended)
+
     def record(self) -> dict[str, Any]:
         """The counts and messages for the record of a graph."""
         return {
@@ -57,6 +67,9 @@ class Damage:
             "mended": self.mended,
             "first mended": list(self.first_mended),
         }
+
+
+Mark = tuple[tuple[int, ...], int, Damage]  # the sizes, the statements left out, and the errors
 
 
 class Gatherer:
@@ -112,6 +125,22 @@ class Gatherer:
                 tail = self._entity(value)
             self._triples.extend((head, self._relations.setdefault(name, len(self._relations)), tail))
 
+    def mark(self) -> Mark:
+        """The state of now, to which `undo` goes back."""
+        sizes = tuple(len(kept) for kept in self._kept())
+        return sizes, self._left_out, self.damage.copy()
+
+    def undo(self, mark: Mark) -> None:
+        """Forgets everything since the mark, the errors too."""
+        sizes, self._left_out, damage = mark
+        for kept, size in zip(self._kept(), sizes, strict=True):
+            if isinstance(kept, dict):
+                while len(kept) > size:
+                    kept.popitem()  # the last one that was added
+            else:
+                del kept[size:]
+        self.damage.become(damage)
+
     def statements(self) -> Statements:
         """All statements that were added."""
         triples = np.frombuffer(self._triples, np.int64).reshape(-1, 3) if self._triples else np.empty((0, 3), np.int64)
@@ -130,6 +159,11 @@ class Gatherer:
             np.array(self._datatype_of, np.int32),
             self.damage.record() | ({"statements about statements, left out": self._left_out} if self._left_out else {}),
         )
+
+    def _kept(self) -> tuple[Any, ...]:
+        """All that grows with the statements, and only at its end."""
+        numbered = (self._entities, self._ids, self._relations, self._properties, self._languages, self._datatypes)
+        return *numbered, self._triples, self._facts, self._values, self._language_of, self._datatype_of
 
     def _entity(self, node: NamedNode) -> int:
         """The id of an IRI in a new spelling."""

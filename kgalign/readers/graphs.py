@@ -3,28 +3,28 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
-from kgalign.data import Attributes, KnowledgeGraph
+from kgalign.data import Attributes, KnowledgeGraph, Name, Names
 from kgalign.errors import DataError
 from kgalign.files import read_rows
-from kgalign.iri import LABEL_PROPERTIES, literal_parts, names_of, normal_iri
+from kgalign.iri import LABEL_PROPERTIES, as_name, literal_parts, names_of, normal_iri
 
 
 def build_graph(
-    path: Path,
-    facts: Iterable[list[str]],
-    literals: Iterable[list[str]] = (),
+    path: Path | str,
+    facts: Iterable[Sequence[str]],
+    literals: Iterable[Sequence[str]] = (),
     others: Iterable[str] = (),
 ) -> KnowledgeGraph:
     """The graph of facts and literals. An entity with a label is named by it, any other by the last part of its IRI.
 
     Args:
-        path: The file that they come from, for errors.
+        path: The file or the object that they come from, for errors.
         facts: Head, relation and tail of each triple.
         literals: Entity, property and value of each literal.
         others: Entities that may have neither.
@@ -55,7 +55,7 @@ def build_graph(
         list(ids),
         list(relations),
         np.array(triples, np.int64).reshape(-1, 3),
-        names_of(list(ids), labels),
+        Names.of(names_of(list(ids), labels)),
         Attributes(list(properties), np.array(rows, np.int64).reshape(-1, 2), values, kinds),
     )
 
@@ -66,12 +66,16 @@ def entity_ids(graph: KnowledgeGraph) -> dict[str, int]:
 
 
 def rename(graph: KnowledgeGraph, path: str | Path | None) -> KnowledgeGraph:
-    """The graph with the names of a table of IRI and name; without a table, the same graph. Rows about other entities are skipped."""
+    """The graph with the names of a table of IRI and name; without a table, the same graph.
+
+    A name of the table replaces all names of its entity. Entities that are not in the table keep theirs, and rows about others are skipped.
+    """
     if path is None:
         return graph
     ids = {normal_iri(entity.strip("<>")): number for number, entity in enumerate(graph.entities)}
-    given = {ids[key]: name.strip() for _, (iri, name) in read_rows(path, 2) if (key := normal_iri(iri.strip("<>"))) in ids}
+    rows = ((normal_iri(iri.strip("<>")), as_name(name)) for _, (iri, name) in read_rows(path, 2))
+    given = {ids[iri]: name for iri, name in rows if iri in ids and name}
     if not given:
         raise DataError(f"{path}: no entity of the graph is in this table; expected rows of IRI and name, with a tab between them")
-    names = [given.get(number) or name for number, name in enumerate(graph.names)]
-    return replace(graph, names=names, record={**graph.record, "names from a table": len(given)})
+    names = [[Name(given[number])] if number in given else graph.names.of_entity(number) for number in range(len(graph.entities))]
+    return replace(graph, names=Names.of(names), record={**graph.record, "names from a table": len(given)})

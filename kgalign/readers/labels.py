@@ -1,113 +1,65 @@
-"""The names of entities: literals of properties that are well known as labels, that look like labels, or that are given."""
+"""The names of entities: every label, alternative label and synonym, in every language, and the words of the IRI."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from kgalign.data import Attributes, Ints, KnowledgeGraph
+from kgalign.data import (
+    ALTERNATIVE,
+    CLASS,
+    FROM_IRI,
+    INDIVIDUAL,
+    PREFERRED,
+    PROPERTY,
+    Attributes,
+    Ints,
+    KnowledgeGraph,
+    Name,
+    Names,
+)
 from kgalign.errors import OptionError
-from kgalign.iri import as_name, datatype_kind, is_blank, local_name, normal_iri
-from kgalign.readers.languages import NO_LANGUAGE, Shares, choose_languages, language_shares, languages_text, main_language
+from kgalign.features.text import fold
+from kgalign.iri import as_name, datatype_kind, is_blank, readable_names, without_qualifier
+from kgalign.readers.label_properties import Choice, NamedClass, choose_label_properties, full_iri, short_iri
+from kgalign.readers.languages import (
+    NO_LANGUAGE,
+    Shares,
+    choose_languages,
+    language_shares,
+    languages_text,
+    main_language,
+    plain_tag,
+)
 from kgalign.seams import Statements
 
-PREFIXES = {
-    "rdfs:": "http://www.w3.org/2000/01/rdf-schema#",
-    "skos:": "http://www.w3.org/2004/02/skos/core#",
-    "foaf:": "http://xmlns.com/foaf/0.1/",
-    "schema:": "http://schema.org/",
-    "dc:": "http://purl.org/dc/elements/1.1/",
-    "dcterms:": "http://purl.org/dc/terms/",
-}
-# The first one that an entity has gives its name.
-WELL_KNOWN = (
-    "http://www.w3.org/2004/02/skos/core#prefLabel",
-    "http://www.w3.org/2000/01/rdf-schema#label",
-    "http://xmlns.com/foaf/0.1/name",
-    "http://schema.org/name",
-    "https://schema.org/name",
-)
-TEXT_TYPES = ("", "http://www.w3.org/2001/XMLSchema#string", "http://www.w3.org/1999/02/22-rdf-syntax-ns#langString")
-SAMPLE = 20_000  # values of a property that are examined at most
-ENOUGH = 0.5  # share of the subjects with a name from which on no further property is sought
-LEAST_SHARE = 0.1  # share of the subjects that a further property must name
-UNIQUE, LONGEST, LETTERS = 0.7, 60, 0.7  # share of different values; mean number of characters; share of letters in them
-
-
-@dataclass(frozen=True)
-class Property:
-    """How a property is used, which shows whether its values are names.
-
-    Attributes:
-        iri: The IRI of the property.
-        share: The share of the subjects that have it.
-        different: The share of different values among its values.
-        length: The mean number of characters of a value.
-        letters: The share of letters and spaces among the characters.
-        is_text: Nearly all values are text, not numbers or dates.
-    """
-
-    iri: str
-    share: float
-    different: float
-    length: float
-    letters: float
-    is_text: bool
-
-    @property
-    def reason_against(self) -> str:
-        """The reason why its values cannot be names; empty where they may be."""
-        if not self.is_text:
-            return "not text"
-        if self.letters < LETTERS:
-            return "few letters"
-        if self.length > LONGEST:
-            return "long"
-        return "" if self.different >= UNIQUE else "many share a value"
-
-    def __str__(self) -> str:
-        return f"{short_iri(self.iri)} on {self.share:.0%} of the subjects"
+LONGEST_NAME = 200  # characters; longer labels are descriptions
 
 
 def name_graphs(sides: Sequence[Statements], labels: Sequence[str] = (), languages: Sequence[str] = ()) -> list[KnowledgeGraph]:
-    """The graphs of the statements, with a name for each entity.
+    """The graphs of the statements, with all names of each entity.
 
-    Languages are chosen for all graphs together, since names compare best in a common language.
+    The language of the names that are shown is chosen for all graphs together.
 
     Args:
         sides: The statements of each graph.
         labels: The properties that hold names, best first. Without them they are found out.
-        languages: One language for all graphs, or one for each, such as `en`. Without them they are found out.
+        languages: One language for all graphs, or one for each, such as `en`; `none` for names without one. Entities with a name in that
+            language have no others. Without it all names count.
     """
-    given = [_full_iri(label) for label in labels]
+    given = [full_iri(label) for label in labels]
     _check_labels(sides, given)
-    found = [_label_properties(side, given) for side in sides]
-    rows = [_label_rows(side, [label.iri for label, _ in chosen]) for side, (chosen, _) in zip(sides, found, strict=True)]
-    shares = [language_shares(side, chosen) for side, chosen in zip(sides, rows, strict=True)]
+    classes = [choose_label_properties(side, given) for side in sides]
+    rows = [_label_rows(side, found) for side, found in zip(sides, classes, strict=True)]
+    shares = [language_shares(side, own) for side, (own, _, _) in zip(sides, rows, strict=True)]
+    chosen = choose_languages(shares, languages)
     return [
-        _named_graph(side, chosen, share, language, *properties)
-        for side, chosen, share, language, properties in zip(
-            sides, rows, shares, choose_languages(shares, languages), found, strict=True
-        )
+        _named_graph(side, found, own, share, language, bool(languages))
+        for side, found, own, share, language in zip(sides, classes, rows, shares, chosen, strict=True)
     ]
-
-
-def short_iri(iri: str) -> str:
-    """The IRI with a well-known prefix, such as `rdfs:label`; any other as it is."""
-    for prefix, start in PREFIXES.items():
-        if iri.startswith(start):
-            return prefix + iri.removeprefix(start)
-    return iri
-
-
-def _full_iri(label: str) -> str:
-    """The IRI that a name such as `rdfs:label` stands for; any other as it is."""
-    label = label.strip("<>")
-    prefix = label[: label.find(":") + 1]
-    return PREFIXES[prefix] + label.removeprefix(prefix) if prefix in PREFIXES else label
 
 
 def _check_labels(sides: Sequence[Statements], given: Sequence[str]) -> None:
@@ -118,103 +70,143 @@ def _check_labels(sides: Sequence[Statements], given: Sequence[str]) -> None:
             raise OptionError(f"`labels` {short_iri(label)}: no literal has this property; there are {there}")
 
 
-def _label_properties(side: Statements, given: Sequence[str]) -> tuple[list[tuple[Property, str]], list[Property]]:
-    """The properties that hold names, best first, each with the reason for its choice; and all other properties."""
-    used = _describe_properties(side)
-    chosen = [(used[iri], "given") for iri in given if iri in used]
-    if not chosen:
-        chosen = [(used[iri], "well known") for iri in WELL_KNOWN if iri in used]
-        named = _entities_with(side, [label.iri for label, _ in chosen])
-        subjects = max(1, len(_subjects(side)))
-        possible = [
-            use for use in used.values() if use.iri not in WELL_KNOWN and use.share >= LEAST_SHARE and not use.reason_against
-        ]
-        while possible and len(named) < ENOUGH * subjects:
-            gains = [len(np.setdiff1d(_entities_with(side, [use.iri]), named)) for use in possible]
-            best = int(np.argmax(gains))
-            if gains[best] < LEAST_SHARE * subjects:
-                break
-            chosen.append((possible.pop(best), "short text, nearly unique"))
-            named = _entities_with(side, [label.iri for label, _ in chosen])
-    taken = {label.iri for label, _ in chosen}
-    return chosen, [use for use in used.values() if use.iri not in taken]
+def _label_rows(side: Statements, classes: Sequence[NamedClass]) -> tuple[Ints, Ints, Mapping[int, str]]:
+    """(n,) the positions of the literals that are names, (n,) their ranks, and texts that differ from those of the literals.
+
+    Names of one entity come in the order of its properties. A given name is completed by the family name.
+    """
+    parts: list[tuple[Ints, int, int]] = []
+    texts: dict[int, str] = {}
+    for named in classes:
+        for place, choice in enumerate(named.chosen):
+            own = choice.property.rows
+            parts.append((own, choice.rank, place))
+            texts |= _completed(side, choice) if choice.family is not None else {}
+    if not parts:
+        return np.empty(0, np.int64), np.empty(0, np.int8), texts
+    rows = np.concatenate([own for own, _, _ in parts])
+    ranks = np.concatenate([np.full(len(own), rank, np.int8) for own, rank, _ in parts])
+    places = np.concatenate([np.full(len(own), place) for own, _, place in parts])
+    there = np.array([0 < len(texts.get(row, side.values[row]).strip()) <= LONGEST_NAME for row in rows.tolist()], bool)
+    rows, ranks, places = rows[there], ranks[there], places[there]
+    order = np.lexsort((rows, places, ranks, side.facts[rows, 0]))
+    return rows[order], ranks[order], texts
 
 
-def _describe_properties(side: Statements) -> dict[str, Property]:
-    """How each property with literals is used, the most frequent first."""
-    subjects = max(1, len(_subjects(side)))
-    order = np.argsort(side.facts[:, 1], kind="stable")
-    starts = np.searchsorted(side.facts[order, 1], np.arange(len(side.properties) + 1))
-    text_types = [position for position, datatype in enumerate(side.datatypes) if datatype in TEXT_TYPES]
-    used = []
-    for number, iri in enumerate(side.properties):
-        rows = order[starts[number] : starts[number + 1]]
-        sample = rows[:: max(1, len(rows) // SAMPLE)]
-        values = [side.values[row] for row in sample.tolist()]
-        characters = max(1, sum(map(len, values)))
-        beginnings = "".join(value[:LONGEST] for value in values[:: max(1, len(values) // 1000)])
-        letters = sum(char.isalpha() or char.isspace() for char in beginnings)
-        used.append(
-            Property(
-                iri,
-                len(np.unique(side.facts[rows, 0])) / subjects,
-                len(set(values)) / len(values),
-                characters / len(values),
-                letters / max(1, len(beginnings)),
-                bool(np.isin(side.datatype_of[sample], text_types).mean() > 0.9),
-            )
-        )
-    return {use.iri: use for use in sorted(used, key=lambda use: -use.share)}
-
-
-def _subjects(side: Statements) -> Ints:
-    """The entities that are the subject of a statement, without blank nodes unless all are."""
-    subjects = np.union1d(side.triples[:, 0], side.facts[:, 0])
-    with_iri = [entity for entity in subjects.tolist() if not is_blank(side.entities[entity])]
-    return np.array(with_iri, np.int64) if with_iri else subjects
-
-
-def _entities_with(side: Statements, properties: Sequence[str]) -> Ints:
-    """The entities that have a literal of one of the properties."""
-    return np.unique(side.facts[_label_rows(side, properties), 0])
-
-
-def _label_rows(side: Statements, properties: Sequence[str]) -> Ints:
-    """(n,) the positions of the literals of some properties, those of the first property first."""
-    numbers = {iri: number for number, iri in enumerate(side.properties)}
-    found = [np.flatnonzero(side.facts[:, 1] == numbers[iri]) for iri in properties]
-    rows = np.concatenate(found) if found else np.empty(0, np.int64)
-    return rows[[side.values[row].strip() != "" for row in rows.tolist()]] if len(rows) else rows
+def _completed(side: Statements, choice: Choice) -> dict[int, str]:
+    """The whole names that begin with the values of the property, by the positions of these."""
+    assert choice.family is not None
+    family = {int(side.facts[row, 0]): side.values[row] for row in reversed(choice.family.rows.tolist())}
+    own = ((row, family.get(int(side.facts[row, 0]), "")) for row in choice.property.rows.tolist())
+    return {row: f"{side.values[row]} {rest}".strip() for row, rest in own}
 
 
 def _named_graph(
     side: Statements,
-    rows: Ints,
+    classes: Sequence[NamedClass],
+    labels: tuple[Ints, Ints, Mapping[int, str]],
     shares: Shares,
     language: str,
-    chosen: list[tuple[Property, str]],
-    others: list[Property],
+    is_given: bool,
 ) -> KnowledgeGraph:
     """The graph with its names. The literals that became names are its `labels`, all others its `attributes`."""
-    best = _best_names(side, rows, shares, language)
-    names = ["" if is_blank(entity) else local_name(normal_iri(entity)) for entity in side.entities]
-    for row in best.tolist():
-        names[side.facts[row, 0]] = as_name(side.values[row])
-    left = np.ones(len(side.values), bool)
-    left[best] = False
-    subjects = _subjects(side)
-    against = "; ".join(f"{short_iri(use.iri)} ({use.reason_against or 'not needed'})" for use in others[:5])
-    record: dict[str, Any] = {
-        "names from": "; ".join(f"{label} ({reason})" for label, reason in chosen) or "the last part of the IRI",
-        "subjects with a label": float(np.isin(subjects, side.facts[best, 0]).mean()) if len(subjects) else 0.0,
+    rows, ranks, texts = labels
+    tags = [plain_tag(tag) for tag in side.languages]
+    order = _language_order(shares, language)
+    lists: list[list[tuple[int, int, Name]]] = [[] for _ in side.entities]
+    for row, rank in zip(rows.tolist(), ranks.tolist(), strict=True):
+        tag = tags[side.language_of[row]]
+        name = Name(as_name(texts.get(row, side.values[row])), tag, rank)
+        exact = tag.lower() != language.lower()
+        lists[side.facts[row, 0]].append((rank, 2 * order.get(main_language(tag), len(order)) + exact, name))
+    names = Names.of(_all_names(side, lists, language if is_given else None))
+    whole = np.array([row not in texts for row in rows.tolist()], bool)  # parts of names are values, too
+    is_label = np.zeros(len(side.values), bool)
+    is_label[rows[whole] if len(rows) else rows] = True
+    record: dict[str, Any] = {**_record(side, classes, rows, shares, language, names), **side.record}
+    attributes, own_labels = _literals(side, np.flatnonzero(~is_label)), _literals(side, np.flatnonzero(is_label))
+    return KnowledgeGraph(side.entities, side.relations, side.triples, names, attributes, own_labels, record, side.kinds)
+
+
+def _all_names(side: Statements, lists: Sequence[list[tuple[int, int, Name]]], language: str | None) -> list[list[Name]]:
+    """The names of each entity, each once, the one that is shown first.
+
+    A name without its qualifier is an alternative, unless the qualifier tells it from others. The words of the IRI are one more name of a
+    class or property, and the only name of any other entity without one.
+
+    Args:
+        side: The statements.
+        lists: The names of each entity with their rank and the place of their language.
+        language: The language that was asked for, None: none was.
+    """
+    kinds = (side.kinds if len(side.kinds) else np.zeros(len(side.entities), np.int8)).tolist()
+    heads = ({without_qualifier(name.text) for _, _, name in own} for own in lists)
+    bearers = Counter(head for own in heads for head in own)
+    result = []
+    for own, iri_name, kind in zip(lists, readable_names(side.entities), kinds, strict=True):
+        own.sort(key=lambda each: each[:2])
+        names = [name for _, _, name in own]
+        shorter = [(without_qualifier(name.text), name) for name in names]
+        names += [Name(head, name.language, ALTERNATIVE) for head, name in shorter if head != name.text and bearers[head] == 1]
+        if language is not None:
+            names = _in_language(names, language)
+        if iri_name and (not names or (kind in (CLASS, PROPERTY) and language is None)):
+            names.append(Name(iri_name, "", FROM_IRI))
+        result.append(_each_once(names) if len(names) > 1 else names)
+    return result
+
+
+def _in_language(names: list[Name], language: str) -> list[Name]:
+    """The names in a language, else those without one, else all."""
+    own = [name for name in names if main_language(name.language) == main_language(language)]
+    return own or [name for name in names if not name.language] or names
+
+
+def _each_once(names: list[Name]) -> list[Name]:
+    """The names without repetitions in one language, also in other letters; the better rank counts."""
+    seen: dict[tuple[str, str], Name] = {}
+    for name in names:
+        seen.setdefault((fold(name.text) or name.text, main_language(name.language)), name)
+    texts = {text for text, language in seen if seen[text, language].rank != FROM_IRI}
+    return [name for (text, _), name in seen.items() if name.rank != FROM_IRI or text not in texts]
+
+
+def _language_order(shares: Shares, language: str) -> dict[str, int]:
+    """The languages in the order in which their names are shown: the chosen one, none, English, and then the frequent ones."""
+    return {each: place for place, each in enumerate(dict.fromkeys([main_language(language), "", "en", *shares]))}
+
+
+def _record(
+    side: Statements, classes: Sequence[NamedClass], rows: Ints, shares: Shares, language: str, names: Names
+) -> dict[str, Any]:
+    """What people should know of the names."""
+    subjects = sum(named.subjects for named in classes)
+    with_name = np.zeros(len(side.entities), bool)
+    with_name[side.facts[rows, 0]] = True
+    individuals = side.kinds == INDIVIDUAL if len(side.kinds) else np.ones(len(side.entities), bool)
+    is_subject = np.zeros(len(side.entities), bool)
+    is_subject[side.triples[:, 0]] = is_subject[side.facts[:, 0]] = True
+    own = is_subject & individuals if (is_subject & individuals).any() else is_subject
+    best = {short_iri(choice.property.iri): None for named in classes for choice in named.chosen if choice.rank == PREFERRED}
+    others = {short_iri(choice.property.iri): None for named in classes for choice in named.chosen if choice.rank != PREFERRED}
+    from_properties = "; ".join(", ".join(part) for part in (best, others) if part)
+    return {
+        "names from": from_properties or ("the last part of the IRI" if len(names.text) else "nothing"),
+        "subjects with a label": float(with_name[is_subject].mean()) if subjects else 0.0,
+        "individuals with a label": float(with_name[own].mean()) if own.any() else 0.0,
         "languages of the labels": languages_text(shares) or NO_LANGUAGE,
         "language of the names": language or NO_LANGUAGE,
-        "properties that are not names": against or "none",
+        "names by class": [
+            {
+                "class": named.name,
+                "subjects": named.subjects,
+                "names": [str(choice) for choice in named.chosen],
+                "no names": [f"{use} ({use.reason_against or use.reason_to_spare})" for use in named.refused],
+            }
+            for named in classes
+        ],
         "blank nodes": sum(map(is_blank, side.entities)),
-        **side.record,
     }
-    attributes, labels = _literals(side, np.flatnonzero(left)), _literals(side, np.sort(best))
-    return KnowledgeGraph(side.entities, side.relations, side.triples, names, attributes, labels, record)
 
 
 def _literals(side: Statements, rows: Ints) -> Attributes:
@@ -228,22 +220,3 @@ def _literals(side: Statements, rows: Ints) -> Attributes:
         [side.values[row] for row in rows.tolist()],
         [of_language[language] or of_datatype[datatype] for language, datatype in kinds],
     )
-
-
-def _best_names(side: Statements, rows: Ints, shares: Shares, language: str) -> Ints:
-    """(n,) the position of the literal that names each entity with a label.
-
-    A name in the chosen language comes first, then one without a language, one in English, and one in a frequent language. Among names in
-    one language, that of the first property counts, and there the first.
-    """
-    order = list(dict.fromkeys([main_language(language), "", "en", *shares]))
-    rank_of = [
-        2 * order.index(main_language(tag)) - (tag.lower() == language.lower()) if main_language(tag) in order else len(order) * 2
-        for tag in side.languages
-    ]
-    ranks = np.array(rank_of, np.int64)[side.language_of[rows]] if len(rows) else np.empty(0, np.int64)
-    entities = side.facts[rows, 0]
-    best = np.lexsort((np.arange(len(rows)), ranks, entities))
-    first = np.ones(len(best), bool)
-    first[1:] = entities[best][1:] != entities[best][:-1]
-    return rows[best[first]]

@@ -11,23 +11,31 @@ from kgalign.errors import OptionError
 from kgalign.seams import Statements
 
 NO_LANGUAGE = "none"
+NO_TAGS = ("none", "und", "zxx", "mul")  # "none", and the tags that name no language
+THREE_LETTERS = {
+    "ara": "ar", "chi": "zh", "zho": "zh", "cze": "cs", "ces": "cs", "dan": "da", "deu": "de", "dut": "nl", "nld": "nl", "eng": "en",
+    "fin": "fi", "fra": "fr", "fre": "fr", "ger": "de", "gre": "el", "ell": "el", "heb": "he", "hun": "hu", "ita": "it", "jpn": "ja",
+    "kor": "ko", "lat": "la", "nor": "no", "per": "fa", "fas": "fa", "pol": "pl", "por": "pt", "rum": "ro", "ron": "ro", "rus": "ru",
+    "spa": "es", "swe": "sv", "tur": "tr", "ukr": "uk",
+}  # fmt: skip
 Shares = Mapping[str, float]  # by language, the most frequent first; "" for names without a language
 
 
 def choose_languages(shares: Sequence[Shares], languages: Sequence[str] = ()) -> list[str]:
     """The language of the names for each graph.
 
-    Without `languages`, all graphs get the language in which most entities of each have a name. If no language reaches half of the entities
-    of every graph, each graph gets its own most frequent one.
+    It decides which name is shown, and where `languages` is given, which names count. Without `languages`, all graphs get the language in
+    which most entities of each have a name, English where several are equal. If no language reaches half of the entities of every graph,
+    each graph gets its own most frequent one.
 
     Args:
         shares: The share of named entities with a name in each language, for each graph.
-        languages: One language for all graphs, or one for each, such as `en`.
+        languages: One language for all graphs, or one for each, such as `en`; `none` or `und` for names without a language.
     """
     if languages:
         return _check_languages(shares, languages)
     common = set.intersection(*(set(share) for share in shares)) - {""}
-    best = max(sorted(common), key=lambda language: min(share[language] for share in shares), default="")
+    best = max(sorted(common), key=lambda language: (min(share[language] for share in shares), language == "en"), default="")
     if best and min(share[best] for share in shares) >= 0.5:
         return [best] * len(shares)
     return [next(iter(share), "") for share in shares]
@@ -49,9 +57,15 @@ def language_shares(side: Statements, rows: Ints) -> Shares:
     return dict(sorted(shares.items(), key=lambda item: (-item[1], item[0])))
 
 
+def plain_tag(tag: str) -> str:
+    """The same tag, "" for one that names no language, such as `und`."""
+    return "" if tag.lower() in NO_TAGS else tag
+
+
 def main_language(tag: str) -> str:
-    """The language of a tag without script and country: `en` for `en-GB`."""
-    return tag.lower().split("-")[0]
+    """The language of a tag without script and country: `en` for `en-GB`. Codes of three letters become the usual ones: `fr` for `fre`."""
+    language = plain_tag(tag).lower().split("-")[0].split("_")[0]
+    return THREE_LETTERS.get(language, language)
 
 
 def languages_text(shares: Shares) -> str:
@@ -61,10 +75,12 @@ def languages_text(shares: Shares) -> str:
 
 def _check_languages(shares: Sequence[Shares], languages: Sequence[str]) -> list[str]:
     """The given language for each graph, if its names have it."""
-    wanted = list(languages) * len(shares) if len(languages) == 1 else list(languages)
+    wanted = [plain_tag(language) for language in (list(languages) * len(shares) if len(languages) == 1 else languages)]
     if len(wanted) != len(shares):
         raise OptionError(f"`languages` {','.join(languages)}: expected one language, or one for each of the {len(shares)} graphs")
     for share, language in zip(shares, wanted, strict=True):
         if share and main_language(language) not in share:
-            raise OptionError(f"`languages` {language}: no name is in this language; there are {languages_text(share)}")
+            raise OptionError(
+                f"`languages` {language or NO_LANGUAGE}: no name is in this language; there are {languages_text(share)}"
+            )
     return wanted

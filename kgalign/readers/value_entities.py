@@ -1,0 +1,207 @@
+"""Entities for the values that recur in the columns of a table, such as countries, brands and directors."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from kgalign.data import PREFERRED, Alignment, AlignmentTask, Attributes, Ints, KnowledgeGraph, Names
+from kgalign.features.text import fold
+from kgalign.readers.columns import shown_column
+from kgalign.readers.statements import TABLE
+from kgalign.seams import Statements
+
+VALUE_ENTITIES = "value entities"  # in the record: how many there are; they are the last entities of a graph
+SHARED = 0.3  # share of a column's values that other rows have too, from which on the column is a relation
+LEAST_VALUES = 3  # different values of a column that is a relation
+LONGEST = 50  # mean characters of its values
+LETTERS = 0.5  # share of letters in its values
+SAMPLE = 2_000  # values that are examined for letters
+ANSWERS = frozenset({
+    "yes", "no", "true", "false", "y", "n", "ja", "nein", "oui", "non", "si", "0", "1", "m", "f", "male", "female", "x",
+    "unknown", "none", "other",
+})  # fmt: skip
+
+
+def is_table(graph: Statements | KnowledgeGraph) -> bool:
+    """Whether the graph comes from a table with an entity on each row."""
+    return TABLE in graph.record
+
+
+def add_value_entities(graph: KnowledgeGraph, ids: Mapping[str, int]) -> tuple[KnowledgeGraph, Mapping[str, int]]:
+    """The graph with an entity for each value of a column whose values recur, and the id of each entity by its names in files.
+
+    At least 30 % of the values in such a column occur in several rows. They are short texts, not numbers, dates or answers such as `yes`.
+    A row gets a triple to the entity, and keeps the literal too: the other graph may have the same value as a literal, see
+    `drop_common_literals`. Values that differ in
+    letter case, accents and signs alone are one entity. Its name is the spelling that occurs most.
+
+    Args:
+        graph: The graph of a table.
+        ids: The id of each entity by its names in files.
+    """
+    ids, literals = dict(ids), graph.attributes
+    entities, relations = list(graph.entities), list(graph.relations)
+    triples, values, columns = [graph.triples], list[str](), dict[str, int]()
+    for number, column in enumerate(literals.properties):
+        rows = np.flatnonzero(literals.facts[:, 1] == number)
+        keys = _recurring_keys(literals, rows)
+        if keys is None:
+            continue
+        places: dict[str, int] = {}
+        for key, value in _usual_spellings(keys, [literals.values[row] for row in rows.tolist()]).items():
+            entity = _free_id(f"{shown_column(column)}={value}", ids)
+            places[key] = ids[entity] = len(entities)
+            entities.append(entity)
+            values.append(value)
+        relations += [] if column in relations else [column]
+        ends = np.fromiter((places[key] for key in keys), np.int64, len(keys))
+        relation = np.full(len(rows), relations.index(column))
+        triples.append(np.unique(np.column_stack([literals.facts[rows, 0], relation, ends]), axis=0))
+        columns[column] = len(places)
+    names, kinds = _more_names(graph.names, values), np.concatenate([graph.kinds, np.zeros(len(values), np.int8)])
+    record = _record(graph, columns)
+    return replace(
+        graph, entities=entities, relations=relations, triples=np.concatenate(triples), names=names, kinds=kinds, record=record
+    ), ids
+
+
+def drop_common_literals(graphs: Sequence[KnowledgeGraph]) -> list[KnowledgeGraph]:
+    """Two tables without the literals of columns that are relations in both: the same fact is no evidence twice.
+
+    Two columns are the same if they have the same name, or if at least 30 % of the values of one are values of the other.
+    """
+    first, second = (_values_by_column(graph) for graph in graphs)
+    common = [
+        (one, other)
+        for one, values in first.items()
+        for other, others in second.items()
+        if fold(shown_column(one)) == fold(shown_column(other)) or len(values & others) >= SHARED * min(len(values), len(others))
+    ]
+    if not common:
+        return list(graphs)
+    columns = (set(names) for names in zip(*common, strict=True))
+    return [_without_columns(graph, own) for graph, own in zip(graphs, columns, strict=True)]
+
+
+def without_value_entities(task: AlignmentTask, links: Alignment) -> tuple[AlignmentTask, Alignment]:
+    """The task and the links between rows alone. Entities of values serve to align rows, and are no part of a table."""
+    counts = [len(graph.entities) - int(graph.record.get(VALUE_ENTITIES, 0)) for graph in (task.source, task.target)]
+    source, target = (_first_entities(graph, count) for graph, count in zip((task.source, task.target), counts, strict=True))
+    kept = [each.where((each.sources < counts[0]) & (each.targets < counts[1])) for each in (task.seeds, task.rejected, links)]
+    rows = replace(
+        task,
+        source=source,
+        target=target,
+        seeds=kept[0],
+        queries=task.queries[task.queries < counts[0]],
+        pool=task.pool[task.pool < counts[1]],
+        rejected=kept[1],
+        types=None if task.types is None else (task.types[0][: counts[0]], task.types[1][: counts[1]]),
+    )
+    return rows, kept[2]
+
+
+def _values_by_column(graph: KnowledgeGraph) -> dict[str, set[str]]:
+    """The values of each column that is a relation to entities of values, with their words in order."""
+    first = len(graph.entities) - int(graph.record.get(VALUE_ENTITIES, 0))
+    found: dict[str, set[str]] = defaultdict(set)
+    for relation, tail in np.unique(graph.triples[graph.triples[:, 2] >= first][:, 1:], axis=0).tolist():
+        found[graph.relations[relation]].add(" ".join(sorted(fold(graph.names[tail]).split())))
+    return found
+
+
+def _without_columns(graph: KnowledgeGraph, columns: set[str]) -> KnowledgeGraph:
+    """The graph without the literals of some columns."""
+    literals = graph.attributes
+    gone = np.fromiter((column in columns for column in literals.properties), bool, len(literals.properties))
+    kept = np.flatnonzero(~gone[literals.facts[:, 1]])
+    values, kinds = ([each[row] for row in kept.tolist()] for each in (literals.values, literals.kinds))
+    return replace(graph, attributes=Attributes(literals.properties, literals.facts[kept], values, kinds))
+
+
+def _recurring_keys(literals: Attributes, rows: Ints) -> list[str] | None:
+    """What the values of a column are told apart by; None: they do not recur, or are no short texts."""
+    values = [literals.values[row] for row in rows.tolist()]
+    if len(values) < 2 or sum(map(len, values)) > LONGEST * len(values):
+        return None
+    sample = "".join(values[:: max(1, len(values) // SAMPLE)])
+    if sum(map(str.isalpha, sample)) < LETTERS * len(sample):
+        return None
+    folded = {value: fold(value) or value for value in set(values)}
+    if len(set(folded.values())) < LEAST_VALUES or set(folded.values()) <= ANSWERS:
+        return None
+    keys = [folded[value] for value in values]
+    often = Counter(keys)
+    shared = sum(count for count in often.values() if count > 1)
+    return keys if shared >= SHARED * len(keys) else None
+
+
+def _usual_spellings(keys: Sequence[str], values: Sequence[str]) -> dict[str, str]:
+    """For each key the value that occurs most, of several the first."""
+    often: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for key, value in zip(keys, values, strict=True):
+        often[key][value] += 1
+    return {key: own.most_common(1)[0][0] for key, own in often.items()}
+
+
+def _free_id(entity: str, ids: Mapping[str, int]) -> str:
+    """The id, with a sign behind it where another entity has it already."""
+    while entity in ids:
+        entity += "'"
+    return entity
+
+
+def _more_names(names: Names, values: Sequence[str]) -> Names:
+    """The names, and one for each further entity."""
+    count = len(names)
+    return Names(
+        [*names.shown, *values],
+        np.concatenate([names.owner, np.arange(count, count + len(values))]),
+        [*names.text, *values],
+        [*names.language, *[""] * len(values)],
+        np.concatenate([names.rank, np.full(len(values), PREFERRED, np.int8)]),
+    )
+
+
+def _record(graph: KnowledgeGraph, columns: Mapping[str, int]) -> dict[str, Any]:
+    """The record, with the columns that became relations, and those that are only literals."""
+    others = [shown_column(name) for name in graph.relations]
+    relations = [
+        *others,
+        *(f"{shown_column(name)} ({count:,} value{'' if count == 1 else 's'})" for name, count in columns.items()),
+    ]
+    used, names = (set(part.facts[:, 1].tolist()) for part in (graph.attributes, graph.labels))
+    literals = [
+        shown_column(name)
+        for number, name in enumerate(graph.attributes.properties)
+        if number in used - names and name not in columns
+    ]
+    found = {"relations from": ", ".join(relations), "literals from": ", ".join(literals)}
+    kept = {key: value for key, value in graph.record.items() if key not in found}
+    counted = {VALUE_ENTITIES: sum(columns.values())} if columns else {}
+    return {**kept, **{key: text for key, text in found.items() if text}, **counted}
+
+
+def _first_entities(graph: KnowledgeGraph, count: int) -> KnowledgeGraph:
+    """The graph with its first entities alone."""
+    if count == len(graph.entities):
+        return graph
+    named = graph.names.owner < count
+    at = np.flatnonzero(named).tolist()
+    names = Names(
+        graph.names.shown[:count],
+        graph.names.owner[named],
+        [graph.names.text[place] for place in at],
+        [graph.names.language[place] for place in at],
+        graph.names.rank[named],
+    )
+    kept = (graph.triples[:, [0, 2]] < count).all(axis=1)
+    record = {key: value for key, value in graph.record.items() if key != VALUE_ENTITIES}
+    return replace(
+        graph, entities=graph.entities[:count], triples=graph.triples[kept], names=names, kinds=graph.kinds[:count], record=record
+    )

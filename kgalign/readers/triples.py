@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,12 +12,15 @@ import numpy as np
 from kgalign.data import KnowledgeGraph
 from kgalign.errors import DataError
 from kgalign.iri import LABEL_PROPERTIES
-from kgalign.readers.graphs import build_graph, entity_ids
+from kgalign.readers.graphs import build_graph
+from kgalign.readers.link_ends import Ends
 from kgalign.readers.links import read_links
-from kgalign.readers.tables import find_table, read_table
+from kgalign.readers.table_files import ending, read_raw
+from kgalign.readers.tables import HEADERS, find_table, read_table
 from kgalign.seams import GraphPair, Place
 
 NEEDED = ("triples_1", "triples_2")
+OTHER_FORMATS = (".xlsx", ".jsonl", ".ndjson", ".json")
 LIKE_VALUES = "entities that look like numbers or dates"
 QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"[^\t]*')
 VALUE = re.compile(r"[-+]?\d+(?:[.,:/-]\d+)*")
@@ -62,22 +66,46 @@ class TablesReader:
             fold: Not used: such a folder has one split.
         """
         source, target = (_read_graph(find_table(folder, name) or folder) for name in NEEDED)
-        links = read_links(find_table(folder, "seeds"), find_table(folder, "links"), entity_ids(source), entity_ids(target))
-        return GraphPair(source, target, *links)
+        ends = Ends.of("source", source), Ends.of("target", target)
+        seeds, gold, _ = read_links(find_table(folder, "seeds"), find_table(folder, "links"), *ends)
+        return GraphPair(source, target, seeds, gold)
 
 
 reader = TriplesReader()
 dataset = TablesReader()
 
 
-def _read_graph(path: Path) -> KnowledgeGraph:
-    rows = [[*fields[:2], _first_column(fields[2])] for _, fields in read_table(path, 3)]
+def graph_of_rows(where: Path | str, rows: Sequence[Sequence[str]], others: Iterable[str] = ()) -> KnowledgeGraph:
+    """The graph of rows of head, relation and tail; literals in double quotes, as in N-Triples.
+
+    Args:
+        where: The file or the object that they come from, for errors.
+        rows: The rows.
+        others: Entities that may be in no row.
+    """
     literal = [fields[2].startswith('"') or fields[1].strip("<>") in LABEL_PROPERTIES for fields in rows]
     facts = (fields for fields, is_literal in zip(rows, literal, strict=True) if not is_literal)
     literals = (fields for fields, is_literal in zip(rows, literal, strict=True) if is_literal)
-    graph = build_graph(path, facts, literals)
+    graph = build_graph(where, facts, literals, others)
     bare = _bare_values(graph)
     return replace(graph, record={**graph.record, LIKE_VALUES: bare}) if bare else graph
+
+
+def _read_graph(path: Path) -> KnowledgeGraph:
+    return graph_of_rows(path, [[*fields[:2], _first_column(fields[2])] for _, fields in _read_rows(path)])
+
+
+def _read_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """Head, relation and tail of each row, with its number; also of formats and separators that tables of links do not have."""
+    if ending(path) not in (".csv", *OTHER_FORMATS) or read_raw(path, sample=True).form in ("CSV", "TSV"):
+        yield from read_table(path, 3)
+        return
+    raw = read_raw(path)
+    for number, row in zip(raw.lines, raw.rows, strict=True):
+        if len(row) < 3:
+            raise DataError(f"{path}:{number}: expected 3 cells, found {len(row)}")
+        if raw.header is not None or number > raw.lines[0] or not {cell.strip().lower() for cell in row[:2]} <= HEADERS:
+            yield number, [cell.strip() for cell in row[:3]]
 
 
 def _first_column(rest: str) -> str:

@@ -2,31 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence, Set
 from pathlib import Path
 from typing import Literal
 from zipfile import BadZipFile
 
 import numpy as np
 
-from kgalign.data import Alignment, AlignmentTask, Candidates, Floats, Ints, KnowledgeGraph
+from kgalign.data import Alignment, AlignmentTask, Candidates, Cardinality, Floats, Ints, KnowledgeGraph, Names
+from kgalign.decoding.cardinality import with_cardinality, with_own_odds
 from kgalign.errors import DataError
-from kgalign.files import open_lines
-from kgalign.readers.links import link_names
+from kgalign.files import without_apostrophe
+from kgalign.iri import same_spelling
+from kgalign.readers.link_files import read_link_file
 from kgalign.readers.tables import read_table
+from kgalign.seams import GivenLink
 
 Scale = Literal["similarity", "probability", "distance"]
 Scored = tuple[Ints, Ints, Floats, tuple[list[str], list[str]]]  # (n,) source ids, target ids, scores; names of sources and targets
-SCORE_COLUMNS = ("probability", "score", "scores", "similarity", "confidence")
+Pair = tuple[str, str]
 
 
-def read_candidates(path: Path, scale: Scale = "similarity", temperature: float = 1.0) -> tuple[Candidates, AlignmentTask]:
+def read_candidates(
+    path: Path, scale: Scale = "similarity", temperature: float = 1.0, cardinality: Cardinality = "one-to-one"
+) -> tuple[Candidates, AlignmentTask]:
     """Candidates from a file, and a task with the names of their entities.
 
     Args:
         path: A table of source, target and score (tsv, csv, parquet), or arrays (npz).
         scale: The meaning of the scores. `similarity`: larger is better. `distance`: smaller is better. `probability`: from 0 to 1, and
-            normalised over the candidates of each source.
+            normalised over the candidates of each source. Where a source may have several targets, over those of each target; where both may
+            have several, each stands as it is.
         temperature: Scores divided by the temperature are log-odds.
+        cardinality: How many links an entity may have.
     """
     if path.suffix == ".npz":
         sources, targets, scores, names = _read_arrays(path)
@@ -44,62 +52,76 @@ def read_candidates(path: Path, scale: Scale = "similarity", temperature: float 
         scores = np.log(np.maximum(scores, 1e-30))
     from kgalign.search import pack  # compiled code, slow to import
 
-    source, target = (KnowledgeGraph(side, [], np.empty((0, 3), np.int64), side) for side in names)
+    source, target = (KnowledgeGraph(side, [], np.empty((0, 3), np.int64), Names.of(side)) for side in names)
     packed = pack(sources, targets, scores.astype(np.float32), len(names[0]), len(names[1]))
     candidates = Candidates(packed.queries, packed.targets, packed.scores, temperature)
-    task = AlignmentTask(source, target, Alignment.empty(), np.arange(len(names[0])), np.arange(len(names[1])))
-    return candidates, task
+    if cardinality == "many-to-many" and scale == "probability":
+        candidates = with_own_odds(candidates, np.exp(packed.scores.astype(np.float64)), cardinality)
+    queries, pool = np.arange(len(names[0])), np.arange(len(names[1]))
+    task = AlignmentTask(source, target, Alignment.empty(), queries, pool, cardinality=cardinality)
+    return with_cardinality(candidates, cardinality), task
 
 
-def read_alignments(path: Path, gold_path: Path, seeds_path: Path | None = None) -> tuple[Alignment, Alignment]:
-    """The links of a file and the gold links of another, with common ids.
+def read_alignments(
+    path: Path, gold_path: Path, seeds_path: Path | None = None, names: tuple[Mapping[str, str], Mapping[str, str]] = ({}, {})
+) -> tuple[Alignment, Alignment]:
+    """The links of a file and the gold links of another, with common ids. An IRI may be spelt differently in the two.
 
     Args:
-        path: A table of source and target, perhaps with a probability.
-        gold_path: A table of source and target.
-        seeds_path: A table of source and target. These links are left out of the gold links.
+        path: A file of links, perhaps with probabilities.
+        gold_path: A file of links.
+        seeds_path: A file of links that are left out of the gold links.
+        names: The entity of each name, for the source and for the target; gold links may have such names in place of IRIs.
     """
-    seeds = {link_names(fields) for _, fields in read_table(seeds_path, 2)} if seeds_path else set()
-    ids: tuple[dict[str, int], dict[str, int]] = ({}, {})
-    links = []
-    for file in (path, gold_path):
-        score_at = _score_column(file)
-        pairs, scores = [], []
-        for number, fields in read_table(file, 2 if score_at is None else max(2, score_at + 1)):
-            names = link_names(fields)
-            if file == gold_path and names in seeds:
-                continue
-            pairs.append([side.setdefault(name, len(side)) for side, name in zip(ids, names, strict=True)])
-            scores.append(1.0 if score_at is None else _probability(file, number, fields[score_at].split("\t")[0]))
-        if not pairs:
-            rest = " besides the seeds" if file == gold_path and seeds else ""
+    called = [{name: same_spelling(entity) for name, entity in side.items()} for side in names]
+    links = read_link_file(path)
+    ends = [_spelt(link, called) for link in links]
+    known = {source for source, _ in ends}, {target for _, target in ends}
+    seeds = set(_facing(_read_pairs(seeds_path, called), known)) if seeds_path else set()
+    gold = [pair for pair in _facing(_read_pairs(gold_path, called), known) if pair not in seeds and pair[::-1] not in seeds]
+    for file, found, rest in ((path, ends, ""), (gold_path, gold, " besides the seeds" if seeds else "")):
+        if not found:
             raise DataError(f"{file}: no links{rest}; expected rows of source and target")
-        links.append(Alignment(np.array(pairs, np.int64), np.array(scores)))
-    return links[0], links[1]
+    ids: tuple[dict[str, int], dict[str, int]] = ({}, {})
+    scores = [1.0 if link.score is None else _probability(path, link.line, link.score) for link in links]
+    return Alignment(_numbered(ends, ids), np.array(scores)), Alignment(_numbered(gold, ids))
 
 
-def _score_column(path: Path) -> int | None:
-    """The position of the score in a table with a header; None: it has no score."""
-    if path.suffix == ".parquet" and path.is_file():
-        import pyarrow as pa
-        import pyarrow.parquet
-
-        try:
-            header = pa.parquet.read_schema(path).names
-        except pa.ArrowException as error:
-            raise DataError(f"{path}: expected a Parquet table, but {str(error).splitlines()[0]}") from None
-    else:
-        header = next((line for _, line in open_lines(path)), "").replace(",", "\t").split("\t")
-    return next((header.index(name) for name in SCORE_COLUMNS if name in header), None)
+def read_gold(path: Path, task: AlignmentTask) -> Alignment:
+    """The links of a file between the entities of a task, and between others, which get ids that no entity has."""
+    ids = tuple({same_spelling(name): number for number, name in enumerate(graph.entities)} for graph in (task.source, task.target))
+    known = set(ids[0]), set(ids[1])
+    return Alignment(_numbered(_facing(_read_pairs(path, ({}, {})), known), (ids[0], ids[1])))
 
 
-def _probability(path: Path, number: int, text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
+def _read_pairs(path: Path, names: Sequence[Mapping[str, str]]) -> list[Pair]:
+    """The ends of the links of a file, each link once."""
+    return list(dict.fromkeys(_spelt(link, names) for link in read_link_file(path) if link.holds))
+
+
+def _spelt(link: GivenLink, names: Sequence[Mapping[str, str]]) -> Pair:
+    """The ends of a link in their one spelling."""
+    source, target = (without_apostrophe(end) for end in (link.source, link.target))
+    return names[0].get(source) or same_spelling(source), names[1].get(target) or same_spelling(target)
+
+
+def _facing(pairs: Sequence[Pair], known: tuple[Set[str], Set[str]]) -> Sequence[Pair]:
+    """The pairs, all turned round if only so some of their entities are known."""
+    fits = any(source in known[0] or target in known[1] for source, target in pairs)
+    turned = [(target, source) for source, target in pairs]
+    return pairs if fits or not any(source in known[0] or target in known[1] for source, target in turned) else turned
+
+
+def _numbered(pairs: Sequence[Pair], ids: tuple[dict[str, int], dict[str, int]]) -> Ints:
+    """(n, 2) the ids of pairs; entities without an id get the next one."""
+    found = [[side.setdefault(end, len(side)) for side, end in zip(ids, pair, strict=True)] for pair in pairs]
+    return np.array(found, np.int64).reshape(-1, 2)
+
+
+def _probability(path: Path, line: int, value: float) -> float:
     if not 0 <= value <= 1:
-        raise DataError(f"{path}:{number}: expected a probability from 0 to 1, found {text!r}")
+        place = f"{path}:{line}" if line else str(path)
+        raise DataError(f"{place}: expected a probability from 0 to 1, found {'no number' if value != value else value}")
     return value
 
 

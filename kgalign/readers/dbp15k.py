@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from kgalign.data import Attributes, KnowledgeGraph
+from kgalign.data import Attributes, KnowledgeGraph, Names
 from kgalign.errors import DataError
 from kgalign.files import find_file, read_rows
 from kgalign.iri import local_name
@@ -69,7 +69,7 @@ def _read_graph(folder: Path, side: int) -> tuple[KnowledgeGraph, dict[str, int]
         raise DataError(f"{path}: the graph is empty; expected at least one triple")
     names = _read_names(folder, side, ids, entities)
     attributes = _read_attributes(folder, side, ids)
-    return KnowledgeGraph(entities, relations, np.array(triples, np.int64).reshape(-1, 3), names, attributes), ids
+    return KnowledgeGraph(entities, relations, np.array(triples, np.int64).reshape(-1, 3), Names.of(names), attributes), ids
 
 
 def _read_numbered(path: Path) -> tuple[dict[str, int], list[str]]:

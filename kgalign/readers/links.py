@@ -1,37 +1,102 @@
-"""Links between two graphs: read from tables, checked, and split into seeds and test links."""
+"""Links between two graphs: read from files, checked, and split into seeds and test links."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import logging
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 
-from kgalign.data import Alignment
+from kgalign.data import Alignment, Cardinality, Ints, one_link
 from kgalign.errors import DataError
 from kgalign.iri import normal_iri
-from kgalign.readers.tables import read_table
+from kgalign.readers.link_ends import Ends
+from kgalign.readers.link_files import read_link_file
+from kgalign.seams import GivenLink
 
+logger = logging.getLogger(__name__)
 Ids = Mapping[str, int]  # the id of each entity by its name in files
 Side = tuple[str, Ids, dict[int, int]]
 
 
 def read_links(
-    seeds: str | Path | None, gold: str | Path | None, source_ids: Ids, target_ids: Ids
-) -> tuple[Alignment | None, Alignment | None]:
-    """Seeds and gold links from two tables. No entity may be in both tables.
+    seeds: str | Path | None,
+    gold: str | Path | None,
+    source: Ends,
+    target: Ends,
+    *,
+    rejected: str | Path | None = None,
+    strict: bool = False,
+    cardinality: Cardinality = "one-to-one",
+) -> tuple[Alignment | None, Alignment | None, Alignment | None]:
+    """Seeds, gold links and rejected pairs from files of any format in `LINK_READERS`.
+
+    A link of which an entity has vanished is left out and counted; if all have, the file is refused. No entity that has one link at most may
+    be in the seeds and in the gold links. Of a file with pairs that are said to be different, these are the rejected ones, and of any other
+    file all are.
 
     Args:
-        seeds: A table of source and target.
-        gold: A table of source and target.
-        source_ids: The id of each source entity.
-        target_ids: The id of each target entity.
+        seeds: A file of links.
+        gold: A file of links.
+        source: The entities of the source.
+        target: The entities of the target.
+        rejected: A file of pairs that are no links.
+        strict: Refuse links of which an entity has vanished.
+        cardinality: How many links an entity may have in the seeds. Gold links may be of any cardinality.
     """
-    paths = [None if path is None else Path(path) for path in (seeds, gold)]
-    given, tested = (None if path is None else make_links(path, read_table(path, 2), source_ids, target_ids) for path in paths)
-    if given is not None and tested is not None and paths[1] is not None:
-        check_apart(paths[1], given, tested)
-    return given, tested
+    allowed: tuple[Cardinality, Cardinality] = cardinality, "many-to-many"
+    given, tested = (
+        None
+        if path is None
+        else _read_holding(Path(path), [link for link in read_link_file(path, strict) if link.holds], source, target, strict, own)
+        for path, own in zip((seeds, gold), allowed, strict=True)
+    )
+    if given is not None and tested is not None and gold is not None:
+        check_apart(Path(gold), given, tested, cardinality)
+    if rejected is None:
+        return given, tested, None
+    rows = read_link_file(rejected, strict)
+    different = [link for link in rows if not link.holds]
+    return given, tested, find_links(Path(rejected), different or rows, source, target, strict)[0]
+
+
+def find_links(path: Path, rows: Sequence[GivenLink], source: Ends, target: Ends, strict: bool = False) -> tuple[Alignment, Ints]:
+    """The links between entities of two graphs, each once, and (n,) the line of each.
+
+    A row that fits only the other way round is turned. A first line that fits nowhere, above others that do, is a header. The record says
+    how many rows were turned or left out, and why the first one was.
+
+    Args:
+        path: The file, for messages.
+        rows: The links of the file.
+        source: The entities of the source.
+        target: The entities of the target.
+        strict: Refuse the first link of which an entity is not found.
+    """
+    found: dict[tuple[int, int], int] = {}
+    problems: list[str] = []
+    turned = header = 0
+    for row in rows:
+        ends = source.find(row.source), target.find(row.target)
+        if len(ends[0]) != 1 or len(ends[1]) != 1:
+            other = source.find(row.target), target.find(row.source)
+            if len(other[0]) == len(other[1]) == 1:
+                ends, turned = other, turned + 1
+            else:
+                side, text = (source, row.source) if len(ends[0]) != 1 else (target, row.target)
+                header += row.line == 1 and not any(map(len, (*ends, *other)))
+                problems.append(f"{path}:{row.line or ''}".rstrip(":") + f": {side.problem(text)}")
+                continue
+        found.setdefault((ends[0][0], ends[1][0]), row.line)
+    if header and found:
+        problems = problems[1:]
+    _check_found(path, len(rows), len(found), problems, strict)
+    if turned:
+        logger.warning("%s: in %d of %d links the source comes second: they are read the other way round", path, turned, len(rows))
+    record = {"left out": len(problems), "first left out": problems[0]} if problems else {}
+    record |= {"turned": turned} if turned else {}
+    return Alignment(np.array(list(found), np.int64).reshape(-1, 2), record=record), np.array(list(found.values()), np.int64)
 
 
 def make_links(path: Path, rows: Iterable[tuple[int, list[str]]], source_ids: Ids, target_ids: Ids) -> Alignment:
@@ -80,12 +145,51 @@ def split_links(links: Alignment, seed_ratio: float, split_seed: int) -> tuple[A
     return links.where(np.sort(order[:cut])), links.where(np.sort(order[cut:]))
 
 
-def check_apart(path: Path, seeds: Alignment, test: Alignment) -> None:
-    """Refuses test links of a file whose entities are in the seeds too, since their matches would be known."""
-    for side, given, tested in (("source", seeds.sources, test.sources), ("target", seeds.targets, test.targets)):
-        both = np.intersect1d(given, tested).size
+def check_apart(path: Path, seeds: Alignment, test: Alignment, cardinality: Cardinality = "one-to-one") -> None:
+    """Refuses test links of a file whose entities are in the seeds too, since their matches would be known.
+
+    Entities that may have several links may be in both, if the links differ.
+    """
+    sides = zip(("source", "target"), seeds.pairs.T, test.pairs.T, one_link(cardinality), strict=True)
+    for side, given, tested, single in sides:
+        both = np.intersect1d(given, tested).size if single else 0
         if both:
             raise DataError(f"{path}: {both} {side} entities are in the seeds and in the test links; expected each in one of them")
+    both = np.intersect1d(seeds.keys, test.keys).size
+    if both:
+        raise DataError(f"{path}: {both} links are in the seeds and in the test links; expected each in one of them")
+
+
+def _read_holding(
+    path: Path, rows: Sequence[GivenLink], source: Ends, target: Ends, strict: bool, cardinality: Cardinality
+) -> Alignment:
+    """The links of a file in which each entity is in one link only, unless it may have several."""
+    links, lines = find_links(path, rows, source, target, strict)
+    for column, (side, single) in enumerate(zip((source, target), one_link(cardinality), strict=True)):
+        order = np.argsort(links.pairs[:, column], kind="stable")
+        again = np.flatnonzero(np.diff(links.pairs[order, column]) == 0)
+        if single and len(again):
+            first, second = order[again[0]], order[again[0] + 1]
+            place = f"{path}:{lines[second]}" if lines[second] else f"{path}"
+            where = f"on line {lines[first]} already" if lines[first] else "twice"
+            raise DataError(
+                f"{place}: the {side.side} entity {side.graph.entities[links.pairs[second, column]]!r} is linked {where}; "
+                "expected each entity in one link: remove one of the two, or set `cardinality` if it may have several"
+            )
+    return links
+
+
+def _check_found(path: Path, rows: int, found: int, problems: Sequence[str], strict: bool) -> None:
+    """Says how many links are left out. Refuses them if it should, or if nothing is left."""
+    if not problems:
+        return
+    if strict or not found:
+        none = f"; none of the {rows:,} links of this file can be used" if not found else "; leave out `strict` to go on without it"
+        raise DataError(f"{problems[0]}; expected an IRI or an id of that graph, or a name that is unique in it{none}")
+    first = problems[0].removeprefix(f"{path}:")
+    logger.warning(
+        "%s: %d of %d links are left out, since an entity is not found; the first: %s", path, len(problems), rows, first.strip()
+    )
 
 
 def _as_spelt(name: str, ids: Ids) -> str:

@@ -40,7 +40,7 @@ class OpenEAReader:
         ids = entity_ids(source), entity_ids(target)
         links = [make_links(path, read_rows(path, 2), *ids) for path in paths if path is not None]
         if len(links) == 2 and paths[1] is not None:
-            check_apart(paths[1], *links)
+            check_apart(paths[1], links[0], links[1])
             return GraphPair(source, target, *links)
         return GraphPair(source, target, None, links[0] if links else None)
 

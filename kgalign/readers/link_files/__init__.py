@@ -1,0 +1,35 @@
+"""Links from files of all formats. LINK_READERS has the formats by name; `kgalign.seams.LinkReader` is their contract."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from kgalign.errors import DataError
+from kgalign.readers.places import expected, find_reader
+from kgalign.registry import Registry
+from kgalign.seams import GivenLink
+
+LINK_READERS = Registry(
+    "link reader",
+    "kgalign.link_readers",
+    {
+        "sssom": "kgalign.readers.link_files.sssom:reader",
+        "oaei": "kgalign.readers.link_files.oaei:reader",
+        "rdf": "kgalign.readers.link_files.rdf:reader",
+        "table": "kgalign.readers.link_files.table:reader",  # the last one, since it accepts any file
+    },
+)
+
+
+def read_link_file(path: str | Path, strict: bool = False) -> list[GivenLink]:
+    """The links of a file, as texts.
+
+    Args:
+        path: The file, in any of the formats that `kgalign.write` writes, and a few more.
+        strict: Refuse broken input where it could be left out.
+    """
+    path = Path(path)
+    name = find_reader(LINK_READERS, path) if path.is_file() else None
+    if name is None:
+        raise DataError(f"{path}: no such file; expected links: {expected(LINK_READERS)}")
+    return list(LINK_READERS[name].read(path, strict=strict))

@@ -1,7 +1,8 @@
 """Candidates to links: one function for each decoder.
 
 A decoder may leave a query unmatched; the score of a link is its probability. A seeded shuffle decides exact ties, never the order of
-ids.
+ids. Decoders differ in how they settle a competition for targets. Where entities may have several links there is none: each entity with
+one link at most takes its best candidate, and where none is left so, every plausible pair is a link.
 """
 
 from __future__ import annotations
@@ -12,18 +13,25 @@ import numpy as np
 import scipy  # which imports its parts when they are first used
 
 from kgalign.data import Alignment, Candidates, Floats, Ints
+from kgalign.decoding.cardinality import several_links
 from kgalign.errors import OptionError, check_at_least
+
+PLAUSIBLE = 0.5
 
 
 def greedy(candidates: Candidates, *, seed: int = 0) -> Alignment:
     """Each query takes its best candidate, even if another query has taken it too."""
     candidates = _shuffled(candidates, seed)
+    if candidates.cardinality != "one-to-one":
+        return _several_links(candidates)
     return _decided(candidates, np.zeros(len(candidates), np.int64), candidates.probabilities())
 
 
 def mutual(candidates: Candidates, *, seed: int = 0) -> Alignment:
     """The pairs in which each is the best candidate of the other; one-to-one."""
     candidates = _shuffled(candidates, seed)
+    if candidates.cardinality != "one-to-one":
+        return _several_links(candidates)
     rows, slots = candidates.edges()
     targets, scores = candidates.targets[rows, slots], candidates.scores[rows, slots]
     order = np.lexsort((-scores, targets))  # stable, and the rows are shuffled: a tied target picks at random
@@ -39,6 +47,8 @@ def stable(candidates: Candidates, *, seed: int = 0) -> Alignment:
     from kgalign.decoding.stable_matching import propose  # compiled code, slow to import
 
     candidates = _shuffled(candidates, seed)
+    if candidates.cardinality != "one-to-one":
+        return _several_links(candidates)
     columns, count = _columns(candidates)
     chosen = propose(columns, candidates.scores.astype(np.float64), count)
     return _decided(candidates, chosen, candidates.probabilities())
@@ -47,6 +57,8 @@ def stable(candidates: Candidates, *, seed: int = 0) -> Alignment:
 def csls(candidates: Candidates, *, neighbours: int = 10, seed: int = 0) -> Alignment:
     """Each query takes its best candidate after hubs are penalised: twice the score, less the mean of the best scores of either side."""
     check_at_least(neighbours=(neighbours, 1))
+    if candidates.cardinality != "one-to-one":
+        return greedy(candidates, seed=seed)
     rows, slots = candidates.edges()
     columns, count = _columns(candidates)
     scores = candidates.scores[rows, slots].astype(np.float64)
@@ -61,6 +73,8 @@ def sinkhorn(candidates: Candidates, *, iterations: int = 50, seed: int = 0) -> 
     """Each query takes its best candidate after Sinkhorn normalisation: rows sum to 1, columns to 1 at most."""
     check_at_least(iterations=(iterations, 1))
     candidates = _shuffled(candidates, seed)
+    if candidates.cardinality != "one-to-one":
+        return _several_links(candidates)
     shares = balance(candidates, iterations)
     best = shares.argmax(axis=1) if shares.size else np.full(len(candidates), -1)
     return _decided(candidates, best, shares)
@@ -76,7 +90,8 @@ def joint(candidates: Candidates, *, tau: float = 0.0, unmatched: float = 0.01, 
         candidates: The candidates of all queries.
         tau: Larger values make smaller sub-spaces and drop candidates that might be right.
         unmatched: A query stays unmatched rather than take a candidate below this probability.
-        fill: Gives unmatched queries their best candidate all the same, as the paper does; no longer one-to-one.
+        fill: Gives unmatched queries their best candidate all the same, as the paper does; no longer one-to-one. Where a source may have
+            several targets, unmatched targets.
         seed: Decides exact ties.
     """
     if not 0 <= tau < 1:
@@ -86,6 +101,8 @@ def joint(candidates: Candidates, *, tau: float = 0.0, unmatched: float = 0.01, 
     from kgalign.decoding.assignment import assign  # compiled code, slow to import
 
     candidates = _shuffled(candidates, seed)
+    if candidates.cardinality != "one-to-one":
+        return replace(several_links(candidates, max(tau, unmatched), fill=fill), record={"decoder": "joint"})
     probabilities = candidates.probabilities()
     rows, slots = np.nonzero((candidates.targets >= 0) & (probabilities >= max(tau, 1e-300)))
     columns, count = _columns(candidates)
@@ -115,6 +132,11 @@ def balance(candidates: Candidates, iterations: int) -> Floats:
     shares = np.zeros(candidates.scores.shape)
     shares[rows, slots] = values
     return shares
+
+
+def _several_links(candidates: Candidates) -> Alignment:
+    """The best links without a least probability, or the plausible ones where there is no best one."""
+    return several_links(candidates, PLAUSIBLE if candidates.cardinality == "many-to-many" else 0.0)
 
 
 def _shuffled(candidates: Candidates, seed: int) -> Candidates:

@@ -7,21 +7,25 @@ from dataclasses import replace
 import numpy as np
 import scipy  # which imports its parts when they are first used
 
-from kgalign.data import Alignment, Candidates, Floats
+from kgalign.data import Alignment, Candidates, Cardinality, Floats
+from kgalign.decoding.cardinality import turned_candidates
 
 
-def calibrated(candidates: Candidates, dev: Alignment) -> Candidates:
+def calibrated(candidates: Candidates, dev: Alignment, cardinality: Cardinality = "one-to-one") -> Candidates:
     """The same candidates, with the temperature and the no-match score under which development links are most probable.
 
-    They predict whether the best candidate is right; a row whose counterpart is missing from the list counts as wrong.
+    They predict whether the best candidate is right; a row whose counterpart is missing from the list counts as wrong. Where a source may
+    have several targets but not the reverse, the best source of each target counts instead.
     """
-    gold = dict(dev.pairs.tolist())
+    if cardinality == "one-to-many":
+        found = calibrated(turned_candidates(candidates), dev.turned())
+        return replace(candidates, temperature=found.temperature, no_match_score=found.no_match_score)
     rows = np.flatnonzero(np.isin(candidates.queries, dev.sources))
     rows = rows[candidates.targets[rows, 0] >= 0] if candidates.targets.shape[1] else rows[:0]
     if not len(rows):
         return candidates
-    checked = Candidates(candidates.queries[rows], candidates.targets[rows], candidates.scores[rows])
-    right = checked.targets[:, 0] == [gold[query] for query in checked.queries.tolist()]
+    checked = Candidates(candidates.queries[rows], candidates.targets[rows], candidates.scores[rows], cardinality=cardinality)
+    right = np.isin(Alignment(np.column_stack([checked.queries, checked.targets[:, 0]])).keys, dev.keys)
     scores = checked.scores[checked.targets >= 0]
     spread, middle = float(np.std(scores)) or 1.0, float(np.mean(scores))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -9,12 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from kgalign.data import Alignment, AlignmentTask, Candidates, Floats, hold_out
+from kgalign.data import Alignment, AlignmentTask, Candidates, Cardinality, Floats, Ints, hold_out, one_link
+from kgalign.decoding.cardinality import with_cardinality
 from kgalign.errors import OptionError
+from kgalign.features.constraints import allowed_candidates
 from kgalign.reasoning.calibration import calibrated
 from kgalign.reasoning.rules import Rules
 from kgalign.seams import Decoder, FittedModel, check_contract
 
+logger = logging.getLogger(__name__)
 LEAST_PLAUSIBLE = 0.05  # below this probability a link is no soft evidence
 MIN_HELD_OUT = 20  # fewer links say nothing about the others
 MIN_NEW_HELD_OUT = 10
@@ -35,6 +39,14 @@ class Round:
     matched: int
     seconds: float
     stopped: str | None  # why this round was the last one
+
+    def __str__(self) -> str:
+        right, checked = self.held_out
+        held_out = f", {right:,} of {checked:,} held-out seeds right" if checked else ""
+        return (
+            f"round {self.number}, {self.queries:,} queries: {self.confident:,} confident links ({self.new:,} new{held_out}), "
+            f"{self.changed:,} changed, {self.seconds:.1f} s" + (f"; stopped: {self.stopped}" if self.stopped else "")
+        )
 
     def summary(self) -> dict[str, Any]:
         """The line of this round in rounds.jsonl."""
@@ -98,8 +110,9 @@ def coordinate(model: FittedModel, task: AlignmentTask, rules: Rules | None = No
     """The links of the queries that a fitted model, Easy-to-Hard and a decoder arrive at together.
 
     In each round the model sees the seeds and the confident links found so far. A link is confident if the decoder chose it, its
-    probability is above alpha, and each entity is the best candidate of the other. A model with the capability `soft_evidence` sees
-    every plausible link instead, with the mean of the probabilities of the last two rounds.
+    probability is above alpha, and each entity is the best candidate of the other, unless the other may have several links. A model with
+    the capability `soft_evidence` sees every plausible link instead, with the mean of the probabilities of the last two rounds.
+    Candidates that must not be linked, see `kgalign.features.constraints`, are dropped before anything is decided.
 
     Where the rules ask for evidence among all entities or for held-out seeds, a wide phase with those queries comes first.
     """
@@ -116,28 +129,37 @@ def coordinate(model: FittedModel, task: AlignmentTask, rules: Rules | None = No
             if not np.isfinite(
                 scored.no_match_score
             ):  # else the model itself knows which queries have no match: these all have one
-                scored = calibrated(scored, wide[1])
+                scored = calibrated(scored, wide[1], task.cardinality)
                 calibration = scored.temperature, scored.no_match_score
-            check = HeldOut(wide[1], scored.where(np.isin(scored.queries, wide[1].sources)))
+            scored = with_cardinality(scored, task.cardinality)
+            check = HeldOut(wide[1], _rows_of(scored, wide[1]))
     state = _run_phase(model, task, rules, decoder, state, Alignment.empty(), calibration, on_round)
-    alignment = state.alignment.where(np.argsort(state.alignment.sources, kind="stable"))
+    alignment = state.alignment.where(np.lexsort((-state.alignment.scores, state.alignment.sources)))
     alignment = replace(alignment, record={**alignment.record, "decoder": rules.decoder_name})
     return Reasoning(alignment, state.candidates, state.evidence, known, state.rounds, check)
 
 
 def confident_links(candidates: Candidates, alpha: float) -> Alignment:
-    """The links above alpha in which each is the other's best candidate and no other query wants the target as much; one-to-one."""
+    """The links above alpha in which each is the other's best candidate and no other query wants the target as much.
+
+    An entity that may have several links has all those above alpha in which it is the best candidate of the other.
+    """
     probabilities = candidates.probabilities()
+    single_source, single_target = one_link(candidates.cardinality)
     rows, slots = np.nonzero(probabilities > alpha)
     targets, values = candidates.targets[rows, slots], probabilities[rows, slots]
     order = np.lexsort((-values, targets))
     rows, slots, targets, values = rows[order], slots[order], targets[order], values[order]
-    first = np.ones(len(targets), bool)
-    first[1:] = targets[1:] != targets[:-1]
-    contested = np.zeros(len(targets), bool)
-    contested[:-1] = ~first[1:] & (values[1:] == values[:-1])
-    mutual = first & ~contested & (values >= probabilities.max(axis=1, initial=0)[rows])
-    mutual &= np.bincount(rows[mutual], minlength=len(candidates))[rows] == 1  # with an alpha below 0.5 a row can have two
+    mutual = np.ones(len(targets), bool)
+    if single_target:
+        first = np.ones(len(targets), bool)
+        first[1:] = targets[1:] != targets[:-1]
+        contested = np.zeros(len(targets), bool)
+        contested[:-1] = ~first[1:] & (values[1:] == values[:-1])
+        mutual = first & ~contested
+    if single_source:
+        mutual &= values >= probabilities.max(axis=1, initial=0)[rows]
+        mutual &= np.bincount(rows[mutual], minlength=len(candidates))[rows] == 1  # with an alpha below 0.5 a row can have two
     rows, targets, values = rows[mutual], targets[mutual], values[mutual]
     return Alignment(np.column_stack([candidates.queries[rows], targets]), np.clip(values, 0, 1))
 
@@ -180,18 +202,19 @@ def _run_phase(
     soft = model.capabilities.soft_evidence and not rules.freeze
     for fed_back in range(rules.max_rounds + 1):
         began = time.perf_counter()
-        evidence = task.seeds + _apart(state.found, task.seeds)
+        evidence = task.seeds + _apart(state.found, task.seeds, task.cardinality)
         scored = model.predict(task, evidence)
         if not isinstance(scored, Candidates):
             raise OptionError(
                 f"predict of the model {type(model).__name__} returned {type(scored).__name__}: expected kgalign.Candidates"
             )
-        candidates = scored
+        candidates = scored = allowed_candidates(task, scored)
         if calibration is not None:
             candidates = replace(scored, temperature=calibration[0], no_match_score=calibration[1])
+        candidates = _under_cardinality(candidates, task)
         alignment, confident = _decide(candidates, task, rules, decoder, state)
         new = confident.where(~np.isin(confident.keys, state.ever_confident))
-        checked, new_checked = (_right_and_all(links, held_out) for links in (confident, new))
+        checked, new_checked = (_right_and_all(links, held_out, task.cardinality) for links in (confident, new))
         before = state.alignment.where(np.isin(state.alignment.sources, task.queries))
         figures = Round(
             number=len(state.rounds) + 1,
@@ -204,7 +227,7 @@ def _run_phase(
             changed=_changed(before, alignment) if state.rounds else 0,
             matched=len(alignment),
             seconds=time.perf_counter() - began,
-            stopped=_why_stop(fed_back, rules, len(new), len(task.queries), new_checked),
+            stopped=_why_stop(fed_back, rules, len(new), _deciding(task), new_checked),
         )
         state = replace(
             state,
@@ -220,8 +243,9 @@ def _run_phase(
                 state,
                 confident=confident,
                 ever_confident=np.union1d(state.ever_confident, confident.keys),
-                found=elsewhere + (_mean(here, _plausible_links(scored)) if soft else confident),
+                found=elsewhere + (_mean(here, _plausible_links(_under_cardinality(scored, task))) if soft else confident),
             )
+        logger.info("%s", figures)
         if on_round:
             on_round(figures, Decision(candidates, alignment, confident))
         if figures.stopped:
@@ -241,7 +265,7 @@ def _decide(
     if rules.freeze:
         kept = state.confident
         kept = kept.where(np.isin(kept.sources, task.queries) & np.isin(kept.targets, task.pool))
-        confident = kept + _apart(confident, kept)
+        confident = kept + _apart(confident, kept, task.cardinality)
     return _with_confident(confident, alignment, candidates, decoder, rules.freeze), confident
 
 
@@ -259,6 +283,14 @@ def _why_stop(fed_back: int, rules: Rules, new: int, queries: int, new_checked: 
     return None
 
 
+def _deciding(task: AlignmentTask) -> int:
+    """How many entities choose among candidates: the queries, or the targets where only they have one link at most."""
+    single_source, single_target = one_link(task.cardinality)
+    if single_source:
+        return len(task.queries)
+    return len(task.pool) if single_target else min(len(task.queries), len(task.pool))
+
+
 def _mostly_wrong(checked: tuple[int, int]) -> bool:
     """Whether enough links were checked, and fewer than half of them are right."""
     right, seen = checked
@@ -269,8 +301,10 @@ def _widened(task: AlignmentTask, rules: Rules, model: FittedModel) -> tuple[Ali
     """The task with the queries of the wide phase, and its held-out seeds; None where it would be the same task."""
     wide, widened = task, False
     if rules.all_entities:
-        queries = np.setdiff1d(np.arange(len(task.source.entities)), task.seeds.sources)
-        pool = np.setdiff1d(np.arange(len(task.target.entities)), task.seeds.targets)
+        queries, pool = (
+            np.setdiff1d(np.arange(len(graph.entities)), seeds if single else ())
+            for graph, seeds, single in zip((task.source, task.target), task.seeds.pairs.T, one_link(task.cardinality), strict=True)
+        )
         if len(queries) > len(task.queries) or len(pool) > len(task.pool):
             wide, widened = replace(task, queries=queries, pool=pool, protocol="open"), True
     share = 0.0 if model.capabilities.learns_from_seeds else rules.held_out
@@ -286,14 +320,13 @@ def _with_confident(
 
     Where those are not the decoder's own, or other links have their targets, the rest is decided again without those targets.
     """
-    taken = np.isin(alignment.targets, confident.targets).sum() > len(confident)
+    taken = one_link(candidates.cardinality)[1] and np.isin(alignment.targets, confident.targets).sum() > len(confident)
     if freeze or taken:
         rest = decoder(_withdraw(candidates, confident))
         # What is left of a row is no more probable for what was taken out of it.
         rest = replace(rest, scores=np.minimum(rest.scores, _probabilities_of(rest, candidates)))
         return replace(confident + rest, record=rest.record)
-    rest = alignment.where(~np.isin(alignment.sources, confident.sources))
-    return replace(confident + rest, record=alignment.record)
+    return replace(confident + _apart(alignment, confident, candidates.cardinality), record=alignment.record)
 
 
 def _probabilities_of(links: Alignment, candidates: Candidates) -> Floats:
@@ -304,11 +337,11 @@ def _probabilities_of(links: Alignment, candidates: Candidates) -> Floats:
 
 
 def _plausible_links(candidates: Candidates) -> Alignment:
-    """Every link that may be right, with its probability; a target that several queries claim is shared among them."""
+    """Every link that may be right, with its probability; a target with one link that several queries claim is shared among them."""
     probabilities = candidates.probabilities()
     rows, slots = np.nonzero(probabilities > LEAST_PLAUSIBLE)
     targets, values = candidates.targets[rows, slots], probabilities[rows, slots]
-    if len(targets):
+    if len(targets) and one_link(candidates.cardinality)[1]:
         values = values / np.maximum(np.bincount(targets, values), 1)[targets]
     return Alignment(np.column_stack([candidates.queries[rows], targets]), np.clip(values, 0, 1))
 
@@ -331,28 +364,64 @@ def _split(links: Alignment, task: AlignmentTask) -> tuple[Alignment, Alignment]
 
 def _outside(confident: Alignment, task: AlignmentTask) -> Alignment:
     """The confident links of entities that are neither queries, nor in the pool, nor seeds."""
-    return _apart(_split(confident, task)[0], task.seeds)
+    return _apart(_split(confident, task)[0], task.seeds, task.cardinality)
 
 
-def _apart(found: Alignment, known: Alignment) -> Alignment:
-    """The links that touch no entity of the known ones."""
-    return found.where(~np.isin(found.sources, known.sources) & ~np.isin(found.targets, known.targets))
+def _apart(found: Alignment, known: Alignment, cardinality: Cardinality) -> Alignment:
+    """The links that can stand beside the known ones: they touch no entity of them that has one link at most."""
+    return found.where(~_excluded(found, known, cardinality))
 
 
-def _right_and_all(found: Alignment, held_out: Alignment) -> tuple[int, int]:
-    """Of the links that touch a held-out seed, how many are right, and how many there are."""
-    checked = found.where(np.isin(found.sources, held_out.sources) | np.isin(found.targets, held_out.targets))
+def _excluded(links: Alignment, known: Alignment, cardinality: Cardinality) -> Ints:
+    """(n,) whether each link is a known one, or touches an entity of one that has one link at most."""
+    single_source, single_target = one_link(cardinality)
+    excluded = np.isin(links.sources, known.sources) if single_source else np.zeros(len(links), bool)
+    if single_target:
+        excluded |= np.isin(links.targets, known.targets)
+    return excluded if single_source or single_target else np.isin(links.keys, known.keys)
+
+
+def _right_and_all(found: Alignment, held_out: Alignment, cardinality: Cardinality) -> tuple[int, int]:
+    """Of the links that held-out seeds can judge, how many are right, and how many there are.
+
+    They judge links of an entity that has one link at most. Where all entities may have several, no link is known to be wrong.
+    """
+    if not any(one_link(cardinality)):
+        return 0, 0
+    checked = found.where(_excluded(found, held_out, cardinality))
     return int(np.isin(checked.keys, held_out.keys).sum()), len(checked)
 
 
 def _withdraw(candidates: Candidates, confident: Alignment) -> Candidates:
-    """The candidates of the queries without a confident link, less the targets of confident links."""
-    rest = candidates.where(~np.isin(candidates.queries, confident.sources))
-    gone = np.isin(rest.targets, confident.targets) | (rest.targets < 0)
-    scores = np.where(gone, -np.inf, rest.scores)
+    """The candidates that can still become links beside the confident ones; queries with a confident link have none where it is their one."""
+    single_source, _ = one_link(candidates.cardinality)
+    rest = candidates.where(~np.isin(candidates.queries, confident.sources)) if single_source else candidates
+    return _without(rest, confident)
+
+
+def _under_cardinality(scored: Candidates, task: AlignmentTask) -> Candidates:
+    """The candidates as the cardinality of the task has them. Seeds can be among them where both their entities may have more links."""
+    candidates = with_cardinality(scored, task.cardinality)
+    return candidates if any(one_link(task.cardinality)) or not len(task.seeds) else _without(candidates, task.seeds)
+
+
+def _rows_of(candidates: Candidates, links: Alignment) -> Candidates:
+    """The candidates of the queries that have these links, and of those that compete for a target of them."""
+    chosen = np.isin(candidates.queries, links.sources)
+    if candidates.cardinality == "one-to-many":
+        chosen |= np.isin(candidates.targets, links.targets).any(axis=1)
+    return candidates.where(chosen)
+
+
+def _without(candidates: Candidates, known: Alignment) -> Candidates:
+    """The same candidates less those that cannot be links beside the known ones."""
+    queries = np.broadcast_to(candidates.queries[:, None], candidates.targets.shape)
+    links = Alignment(np.column_stack([queries.ravel(), candidates.targets.ravel()]))
+    gone = _excluded(links, known, candidates.cardinality).reshape(candidates.targets.shape) | (candidates.targets < 0)
+    scores = np.where(gone, -np.inf, candidates.scores)
     order = np.argsort(-scores, axis=1, kind="stable")
-    targets = np.take_along_axis(np.where(gone, -1, rest.targets), order, axis=1)
-    return replace(rest, targets=targets, scores=np.take_along_axis(scores, order, axis=1))
+    targets = np.take_along_axis(np.where(gone, -1, candidates.targets), order, axis=1)
+    return replace(candidates, targets=targets, scores=np.take_along_axis(scores, order, axis=1))
 
 
 def _dated(found: Alignment, confident: Alignment, number: int) -> Alignment:
@@ -364,5 +433,5 @@ def _dated(found: Alignment, confident: Alignment, number: int) -> Alignment:
 
 def _changed(before: Alignment, after: Alignment) -> int:
     """How many queries have another match, or have gained or lost one."""
-    stayed = np.intersect1d(before.keys, after.keys).size
-    return int(np.union1d(before.sources, after.sources).size - stayed)
+    gone, new = before.where(~np.isin(before.keys, after.keys)), after.where(~np.isin(after.keys, before.keys))
+    return int(np.union1d(gone.sources, new.sources).size)

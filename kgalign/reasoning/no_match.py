@@ -13,8 +13,8 @@ from kgalign.data import Floats
 FARTHEST = 50.0  # log-odds beyond are as good as certain
 LEAST_SHARE_RIGHT = 0.01  # of the best candidates, however bad all looks; and least share wrong, however good
 EM_ROUNDS = 100
-PRIOR_RIGHT = 10.0  # pairs that are counted beside the observed ones, so that a handful does not run to an extreme
-PRIOR_WRONG = 5.0
+PRIOR_RIGHT = 5.0  # pairs that are counted beside the observed ones, so that a handful does not run to an extreme
+PRIOR_WRONG = 10.0
 MOST_RIGHT_UNTAUGHT = 2 / 3  # of the best candidates, where hardly any seed can show more
 
 

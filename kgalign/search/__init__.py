@@ -2,5 +2,6 @@
 
 from kgalign.search.candidates import Vectors, find_candidates, pack, pair_products, top_k, unique_pairs
 from kgalign.search.dense import Metric
+from kgalign.search.similarity import Similarity
 
-__all__ = ["Metric", "Vectors", "find_candidates", "pack", "pair_products", "top_k", "unique_pairs"]
+__all__ = ["Metric", "Similarity", "Vectors", "find_candidates", "pack", "pair_products", "top_k", "unique_pairs"]

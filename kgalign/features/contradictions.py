@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numba
 import numpy as np
+import scipy  # which imports its parts when they are first used
 from scipy import sparse
 
 from kgalign.data import Alignment, Floats, Ints
@@ -17,6 +18,8 @@ from kgalign.features.shared import shared_features
 
 MIN_SINGLE = 0.7  # entities for each value: an entity with many values rarely has all of them in both graphs
 MIN_CONFIDENT = 0.9  # that two values differ: below this they are no evidence
+FULL = 8.0  # the logarithm of a likelihood ratio that counts as 1
+STRONGEST = 5.0  # of one difference: known links are not all right
 UNKNOWN = 1e-6  # how far an unknown value is known: not 0, which a sparse matrix would drop
 
 
@@ -27,7 +30,7 @@ class Contradictions:
     points: tuple[sparse.csr_array, sparse.csr_array]  # (n, g), (m, g) how far the value of each entity is known
     features: tuple[sparse.csr_array, sparse.csr_array]  # (n, f), (m, f) how probably it is this one
     point_of: Ints  # (f,) ascending
-    weights: Floats  # (g,) how much more often known links agree than differ, 0 to 1
+    weights: Floats  # (g,) how much a difference counts, 0 to 1
 
     def compare(self, sources: Ints, targets: Ints) -> Floats:
         """(n,) how far each pair differs where known links agree, as negative evidence: 0 to -1."""
@@ -35,20 +38,27 @@ class Contradictions:
 
 
 def contradicting_relations(
-    edges: tuple[Edges, Edges], known: Alignment, shared: sparse.csr_array, matches: sparse.csr_array
+    edges: tuple[Edges, Edges],
+    known: Alignment,
+    shared: sparse.csr_array,
+    matches: sparse.csr_array,
+    single: tuple[bool, bool] = (True, True),
 ) -> Contradictions:
     """Where relations that match lead to entities that are known to be different ones.
 
     Args:
         edges: Those of both graphs.
-        known: Plausible links, one-to-one: a relation matters as far as they agree on it.
+        known: Plausible links: a relation matters as far as they agree on it.
         shared: (n, m) the probability of each pair; two entities differ as far as one of them is known to be another.
         matches: See `match_relations`.
+        single: Whether a source has one link at most, and whether a target has: a link of one that may have several says nothing against
+            another link of it.
     """
     source, target = (side.triples for side in edges)
+    linked = [shared.sum(axis=1 - side) if single[side] else np.zeros(shared.shape[side]) for side in (0, 1)]
     itself = sparse.eye_array(shared.shape[1], dtype=np.float32, format="csr")
-    ours = _Values(source[:, 0], best_matches(matches)[source[:, 1]], shared.sum(axis=1)[source[:, 2]], source[:, 2])
-    theirs = _Values(target[:, 0], target[:, 1], shared.sum(axis=0)[target[:, 2]], target[:, 2])
+    ours = _Values(source[:, 0], best_matches(matches)[source[:, 1]], linked[0][source[:, 2]], source[:, 2])
+    theirs = _Values(target[:, 0], target[:, 1], linked[1][target[:, 2]], target[:, 2])
     return _contradictions((ours, theirs), (shared, itself), known, shared.shape, matches.shape[1])
 
 
@@ -69,7 +79,10 @@ def contradicting_values(literals: LiteralPair, known: Alignment, matches: spars
     telling = [
         sparse.csr_array(sparse.vstack([same, side.features > 0])) for same, side in zip(exact, (source, target), strict=True)
     ]
-    return _contradictions((sides[0], sides[1]), (telling[0], telling[1]), known, sizes, 2 * count)
+    found = _contradictions((sides[0], sides[1]), (telling[0], telling[1]), known, sizes, 2 * count)
+    same, near = np.split(found.weights, 2)
+    # Values that are not near are not the same either, so that both points differ: together they count as the stronger one.
+    return replace(found, weights=np.concatenate([same, np.maximum(near - same, 0)]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +120,7 @@ def _contradictions(
     Args:
         sides: The values of both graphs.
         value_features: (r, f) the features of the values' rows.
-        known: Plausible links, one-to-one.
+        known: Plausible links.
         sizes: The numbers of entities.
         count: The number of points.
     """
@@ -126,10 +139,22 @@ def _contradictions(
         matrix.sort_indices()
     found = Contradictions((points[0], points[1]), (features[0], features[1]), keys // max(1, width), np.zeros(count))
     agreed, compared = _agreement(
-        *_arrays(found.points), *_arrays(found.features), found.point_of, count, known.sources, known.targets
+        *_arrays(found.points), *_arrays(found.features), found.point_of, count, known.sources, known.targets, known.scores
     )
-    often = agreed / (compared + 2)  # two more that differ: one agreement is not yet a rule
-    return Contradictions(found.points, found.features, found.point_of, (2 * often - 1).clip(0))
+    return Contradictions(found.points, found.features, found.point_of, difference_weights(agreed, compared))
+
+
+def difference_weights(agreed: Floats, compared: Floats) -> Floats:
+    """(g,) 0 to 1: how much a difference counts, where so many of the compared links agree.
+
+    A difference is evidence as far as it is rarer among right pairs than among others, nearly all of which differ: by the expected
+    logarithm of one over its share, in units of `FULL`. Two more links that differ are counted, so that one agreement is no rule yet.
+    """
+    differing = compared - agreed
+    amounts = scipy.special.digamma(compared + 2) - scipy.special.digamma(differing + 1)
+    is_rule = agreed > (compared + 2) / 2
+    weights: Floats = np.where(is_rule, np.minimum(amounts, STRONGEST) / FULL, 0)
+    return weights
 
 
 def _singleness(values: _Values, count: int) -> Floats:
@@ -159,11 +184,11 @@ def _amounts(  # type: ignore[no-untyped-def]
     starts, features, values, other_starts, other_features, other_values,
     point_of, weights, rows, columns,
 ):  # fmt: skip
-    """Points that differ add up like independent probabilities: each takes its share of what is left."""
+    """Points that differ add up, as the logarithms of independent likelihood ratios do."""
     amounts = np.zeros(len(rows), np.float32)
     for number in numba.prange(len(rows)):
         row, column = rows[number], columns[number]
-        at, other, left = points[row], other_points[column], 1.0
+        at, other, total = points[row], other_points[column], 0.0
         feature, other_feature = starts[row], other_starts[column]
         while True:
             at, other = _shared_point(point, at, points[row + 1], other_point, other, other_points[column + 1])
@@ -174,10 +199,10 @@ def _amounts(  # type: ignore[no-untyped-def]
                 other_features, other_values, other_feature, other_starts[column + 1],
             )  # fmt: skip
             differs = max(known[at], other_known[other]) - same
-            left *= 1 - weights[point[at]] * max(0.0, differs - MIN_CONFIDENT) / (1 - MIN_CONFIDENT)
+            total += weights[point[at]] * max(0.0, differs - MIN_CONFIDENT) / (1 - MIN_CONFIDENT)
             at += 1
             other += 1
-        amounts[number] = 1 - left
+        amounts[number] = min(1.0, total)
     return amounts
 
 
@@ -185,9 +210,9 @@ def _amounts(  # type: ignore[no-untyped-def]
 def _agreement(  # type: ignore[no-untyped-def]
     points, point, known, other_points, other_point, other_known,
     starts, features, values, other_starts, other_features, other_values,
-    point_of, count, rows, columns,
+    point_of, count, rows, columns, probabilities,
 ):  # fmt: skip
-    """At each point, how many of the pairs agree, and how many have a value that is known."""
+    """At each point, how many of the pairs agree, and how many have a value that is known; each counts by its probability."""
     agreed, compared = np.zeros(count), np.zeros(count)
     for number in range(len(rows)):
         row, column = rows[number], columns[number]
@@ -202,8 +227,8 @@ def _agreement(  # type: ignore[no-untyped-def]
                 other_features, other_values, other_feature, other_starts[column + 1],
             )  # fmt: skip
             how_far = max(known[at], other_known[other])
-            agreed[point[at]] += min(same, how_far)
-            compared[point[at]] += how_far
+            agreed[point[at]] += probabilities[number] * min(same, how_far)
+            compared[point[at]] += probabilities[number] * how_far
             at += 1
             other += 1
     return agreed, compared

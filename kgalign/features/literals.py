@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import math
-import re
-import unicodedata
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,20 +11,9 @@ from kgalign.data import Alignment, Floats, Ints, KnowledgeGraph
 from kgalign.features.relations import best_matches
 from kgalign.features.shared import Keyed, combinations, shared_features
 from kgalign.features.text import fold
+from kgalign.features.values import DATE, value_features
 from kgalign.iri import local_name
 
-DATE = re.compile(r"([+-]?\d{4,6})-(\d\d)(?:-(\d\d))?(?:T[\d:.]+| \d\d:[\d:.]+)?(?:Z|[+-]\d\d:\d\d)?")
-YEAR = re.compile(r"([+-]?\d{4,6})(?:Z|[+-]\d\d:\d\d)")  # without a time zone it is a number like others
-NUMBER = re.compile(r"[+-]?(?:\d{1,3}(?:,\d{3})+(?:\.\d*)?|\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?")
-OTHER_DIGIT = re.compile(r"[^\D0-9]")  # of another script
-DECIMAL = re.compile(r"(?<=\d)[.,](?=\d)")
-BEGINNINGS = tuple("+-.0123456789")  # of dates and numbers
-ADDRESS = re.compile(r"https?://(?:www\.)?", re.IGNORECASE)
-EXACT_DIGITS = 15  # of an integer that a float holds exactly; longer ones are identifiers
-YEARS = (1000, 2100)  # integers that are compared as years, for which near is not near enough
-FEW = 100  # integers below count something: 12 is not nearly 13
-GRID = 0.01  # relative width of the grids on which near numbers meet
-LONGEST = 200  # characters of a text that are compared
 NEAR = 0.5  # the weight of an approximate value
 ALONE, CODE_ALONE = 0.5, 0.8  # the weight of a value whatever its property; more, if it has the form of an identifier
 CODE_DIGITS, CODE_LENGTH = 5, 30  # digits, or else characters, of values that two things hardly share by chance
@@ -68,53 +54,6 @@ class LiteralPair:
     def comparable(self) -> bool:
         """Whether both graphs have literals that can be compared."""
         return len(self.source.facts) > 0 and len(self.target.facts) > 0
-
-
-def value_features(value: str) -> tuple[str, list[str], bool]:
-    """The exact value of a literal, its approximate values, and whether it is a date or a number. An empty literal has no value.
-
-    >>> value_features("1982-06-25")
-    ('1982-06-25', ['1982'], True)
-    >>> value_features("+12.0") == value_features("1.2e1")
-    True
-    """
-    value = value.strip()[:LONGEST]
-    if not value.isascii():
-        value = unicodedata.normalize("NFKC", value).replace("\N{MINUS SIGN}", "-")
-        value = OTHER_DIGIT.sub(lambda found: str(unicodedata.decimal(found[0])), value)
-    if value.startswith(BEGINNINGS):
-        if found := YEAR.fullmatch(value):
-            return str(int(found[1])), [], True
-        if found := DATE.fullmatch(value):
-            year = str(int(found[1]))
-            return f"{year}-{'-'.join(filter(None, found.groups()[1:]))}", [year], True
-        if NUMBER.fullmatch(value):
-            return _number_features(value.replace(",", ""))
-    if start := ADDRESS.match(value):
-        return value[start.end() :].rstrip("/").casefold(), [], False
-    words = fold(value).split()
-    if len(DECIMAL.findall(value)) == 1:  # 12.5 km is neither 125 km nor 5.12 km
-        return " ".join(words), [], False
-    joined = "".join(words)
-    if sum(map(str.isdigit, joined)) > len(joined) / 2:  # a code, however it is spaced: 0-306-40615-2
-        return joined.lstrip("0"), [], False
-    if value.count(",") == 1:  # Scott, Ridley is Ridley Scott; left to right is not right to left
-        words = fold(" ".join(reversed(value.split(",")))).split()
-    return " ".join(words), [], False
-
-
-def _number_features(value: str) -> tuple[str, list[str], bool]:
-    digits = value.lstrip("+-0")
-    if digits.isdigit() and len(digits) > EXACT_DIGITS:
-        return digits, [], False
-    number = float(value)
-    whole = number.is_integer() and abs(number) < 10**EXACT_DIGITS
-    exact = str(int(number)) if whole else f"{number:.12g}"
-    if not number or not math.isfinite(number) or (whole and (abs(number) < FEW or YEARS[0] <= number <= YEARS[1])):
-        return exact, [], True
-    place, sign = math.log(abs(number)) / GRID, "-" if number < 0 else ""
-    # Two grids, half a step apart: a number at an edge of one lies in the middle of the other.
-    return exact, [f"{sign}~{math.floor(place)}", f"{sign}~~{math.floor(place + 0.5)}"], True
 
 
 def read_literals(source: KnowledgeGraph, target: KnowledgeGraph) -> LiteralPair:
@@ -194,7 +133,8 @@ def _are_new(*columns: Ints) -> Ints:
 def match_properties(literals: LiteralPair, known: Alignment) -> sparse.csr_array:
     """(p, q) how far each property of the source has the same values for known links as each of the target, 0 to 1.
 
-    Properties of one name are ahead by a fact, so that they match before any link is known. `known` is one-to-one.
+    Properties of one name are ahead by a fact, so that they match before any link is known. Each link counts, also of
+    entities that have several.
     """
     sides = literals.source, literals.target
     kinds = [side.property_count for side in sides]
@@ -203,14 +143,13 @@ def match_properties(literals: LiteralPair, known: Alignment) -> sparse.csr_arra
     width = max(1, sides[0].features.shape[1])
     keys, properties, strengths, often = [], [], [], []
     for side, ids, count in zip(sides, (known.sources, known.targets), kinds, strict=True):
-        numbers = np.full(side.entity_count, -1, np.int64)
-        numbers[ids] = np.arange(len(ids))
-        inside = numbers[side.entities] >= 0
-        facts, features, values = (part[inside[_entries(side)[0]]] for part in _entries(side))
-        keys.append(numbers[side.entities[facts]] * width + features)
-        properties.append(side.properties[facts])
-        strengths.append(values)
-        often.append(np.bincount(side.properties[inside], minlength=count))
+        owners, facts = _facts_of(side, ids)
+        of_facts = side.features[facts]
+        rows = np.repeat(np.arange(len(facts)), np.diff(of_facts.indptr))
+        keys.append(owners[rows] * width + of_facts.indices)
+        properties.append(side.properties[facts[rows]])
+        strengths.append(of_facts.data)
+        often.append(np.bincount(side.properties[facts], minlength=count))
     pairs, columns = np.unique(np.concatenate(keys), return_inverse=True)
     left, right = (
         sparse.csr_array((strength, (kind, column)), shape=(count, len(pairs)))

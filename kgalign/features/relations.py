@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy  # which imports its parts when they are first used
 
-from kgalign.data import Alignment, AlignmentTask, Ints, KnowledgeGraph
+from kgalign.data import Alignment, AlignmentTask, Ints, KnowledgeGraph, one_link
 
 MIN_MATCH = 0.2  # of two relations or properties that are taken for the same
 
@@ -73,11 +73,26 @@ def relation_matches(task: AlignmentTask, alignment: Alignment, least: float = 0
 
 
 def plausible_links(task: AlignmentTask, alignment: Alignment) -> Alignment:
-    """The seeds, and the links with a probability above 0.5 whose target no other query has; one-to-one."""
+    """The seeds, and the links with a probability above 0.5; where a target has one link at most, those whose target no other query has."""
+    if not one_link(task.cardinality)[1]:
+        return task.seeds + alignment.where(alignment.scores > 0.5)
     _, first, often = np.unique(alignment.targets, return_index=True, return_counts=True)
     single = np.zeros(len(alignment), bool)
     single[first[often == 1]] = True
     return task.seeds + alignment.where(single & (alignment.scores > 0.5))
+
+
+def group_links(links: Alignment) -> Ints:
+    """(n,) the number of each link's group: links that share an entity, or whose entities other links join, are in one group."""
+    if all(len(np.unique(ids)) == len(ids) for ids in links.pairs.T):
+        return np.arange(len(links))
+    sources, left = np.unique(links.sources, return_inverse=True)
+    targets, right = np.unique(links.targets, return_inverse=True)
+    size = len(sources) + len(targets)
+    graph = scipy.sparse.coo_array((np.ones(len(links), np.int8), (left, len(sources) + right)), shape=(size, size))
+    _, labels = scipy.sparse.csgraph.connected_components(graph, directed=False)
+    groups: Ints = labels.astype(np.int64)[left]
+    return groups
 
 
 def best_matches(matches: scipy.sparse.csr_array) -> Ints:
@@ -93,16 +108,20 @@ def best_matches(matches: scipy.sparse.csr_array) -> Ints:
 def match_relations(edges: tuple[Edges, Edges], known: Alignment) -> scipy.sparse.csr_array:
     """(2 r, 2 s) how far each relation of the source holds between the same known links as each of the target, 0 to 1.
 
-    Relations r.. and s.. are the reversed ones. `known` is one-to-one.
+    Relations r.. and s.. are the reversed ones. Entities of one group of links count as one.
     """
     shapes, keys, relations = [], [], []
+    groups = group_links(known)
+    has_groups = len(np.unique(groups)) < len(groups)
     for side, ids in zip(edges, (known.sources, known.targets), strict=True):
         numbers = np.full(side.adjacency.shape[0], -1, np.int64)
-        numbers[ids] = np.arange(len(ids))
+        numbers[ids] = groups
         triples = side.triples
         inside = (numbers[triples[:, 0]] >= 0) & (numbers[triples[:, 2]] >= 0)
-        keys.append(numbers[triples[inside, 0]] * len(known) + numbers[triples[inside, 2]])
-        relations.append(triples[inside, 1])
+        own = np.column_stack([numbers[triples[inside, 0]] * len(known) + numbers[triples[inside, 2]], triples[inside, 1]])
+        own = np.unique(own, axis=0) if has_groups else own  # one fact, however many of a group state it
+        keys.append(own[:, 0])
+        relations.append(own[:, 1])
         shapes.append(2 * side.relations)
     pairs, columns = np.unique(np.concatenate(keys), return_inverse=True)
     left, right = (

@@ -8,9 +8,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import sparse
 
-from kgalign.data import Alignment, AlignmentTask, Candidates, hold_out, same_graphs
+from kgalign.data import Alignment, AlignmentTask, Candidates, hold_out, one_link, same_graphs
+from kgalign.decoding.cardinality import MOST_SEVERAL
 from kgalign.errors import OptionError, check_at_least
 from kgalign.features.encoders import encoded_names
+from kgalign.features.names import NamePair, NameSimilarity
 from kgalign.features.text import ngram_vectors, word_vectors
 from kgalign.reasoning.calibration import calibrated
 from kgalign.seams import Capabilities
@@ -21,8 +23,8 @@ MIN_SEEDS = 20  # fewer do not calibrate
 
 @dataclass(frozen=True)
 class Names:
-    """Scores a pair by how similar the two names are: the cosine of their character n-grams, of their words if word vectors are given,
-    and of their meanings if an encoder is.
+    """Scores a pair by its two most similar names: the cosine of their character n-grams, and of their words if word vectors are given;
+    with an encoder, also by the meanings of the names that are shown.
 
     Known links change nothing: a name is no evidence for another one. Easy-to-Hard around this model only withdraws the targets of
     confident links from the other queries.
@@ -65,19 +67,19 @@ class Names:
         if len(task.seeds) < MIN_SEEDS:
             return fitted
         without, dev = hold_out(task, 0.5, self.seed)  # nothing is learnt from the others, so half can be held out
-        candidates = calibrated(fitted.predict(without, without.seeds), dev)
+        candidates = calibrated(fitted.predict(without, without.seeds), dev, task.cardinality)
         return replace(fitted, temperature=candidates.temperature, no_match_score=candidates.no_match_score)
 
 
 @dataclass(frozen=True, eq=False)
 class FittedNames:
-    """`names` with calibrated probabilities, and with the vectors of all names of two graphs."""
+    """`names` with calibrated probabilities, and with all names of two graphs."""
 
     options: Names
     temperature: float
     no_match_score: float
     task: AlignmentTask | None = None  # whose names the vectors are of
-    letters: tuple[Vectors, Vectors] | None = None
+    letters: NameSimilarity | None = None
     meanings: tuple[Vectors, Vectors] | None = None
 
     @property
@@ -90,35 +92,29 @@ class FittedNames:
             return self
         options = self.options
         names = task.source.names, task.target.names
-        letters = name_vectors(*names, options.longest_ngram, options.word_vectors, options.word_weight)
+        texts = names[0].text, names[1].text
+        vectors = name_vectors(*texts, options.longest_ngram, options.word_vectors, options.word_weight)
+        letters = NameSimilarity(NamePair.of(*names), *vectors)
         meanings = None if options.encoder is None else encoded_names(task.source, task.target, options.encoder)
         return replace(self, task=task, letters=letters, meanings=meanings)
 
     def predict(self, task: AlignmentTask, known: Alignment) -> Candidates:
-        ready = self.for_task(task)
+        ready, options = self.for_task(task), self.options
         assert ready.letters is not None
-        candidates = ready._search(task, ready.letters)
+        both, seed = options.both_directions, options.seed
+        rows, targets = ready.letters.search(task.queries, task.pool, options.k, both_directions=both, effort=None, seed=seed)
         if ready.meanings is not None:
-            candidates = ready._join(task, candidates, ready._search(task, ready.meanings))
-        return replace(candidates, temperature=self.temperature, no_match_score=self.no_match_score)
-
-    def _search(self, task: AlignmentTask, sides: tuple[Vectors, Vectors]) -> Candidates:
-        options = self.options
-        return find_candidates(
-            *sides, task.queries, task.pool, options.k, both_directions=options.both_directions, seed=options.seed
-        )
-
-    def _join(self, task: AlignmentTask, *found: Candidates) -> Candidates:
-        """The candidates of both searches, scored by both: dense vectors and sparse ones are not searched together."""
-        assert self.letters is not None and self.meanings is not None  # noqa: PT018
-        edges = [each.edges() for each in found]
-        targets = np.concatenate([each.targets[edge] for each, edge in zip(found, edges, strict=True)])
-        rows, targets = unique_pairs(np.concatenate([rows for rows, _ in edges]), targets, len(task.queries))
+            found = find_candidates(*ready.meanings, task.queries, task.pool, options.k, both_directions=both, seed=seed)
+            at, slots = found.edges()
+            pairs = np.concatenate([rows, at]), np.concatenate([targets, found.targets[at, slots]])
+            rows, targets = unique_pairs(*pairs, len(task.queries))
         sources = task.queries[rows]
-        scores = pair_products(*self.letters, sources, targets)
-        scores = scores + self.options.word_weight * pair_products(*self.meanings, sources, targets)
-        packed = pack(rows, targets, scores, len(task.queries), 4 * self.options.k)
-        return Candidates(task.queries, packed.targets, packed.scores)
+        scores = ready.letters.compare(sources, targets)
+        if ready.meanings is not None:
+            scores = scores + options.word_weight * pair_products(*ready.meanings, sources, targets)
+        most = 4 * options.k if both or ready.meanings is not None else options.k
+        packed = pack(rows, targets, scores, len(task.queries), most if one_link(task.cardinality)[0] else MOST_SEVERAL)
+        return Candidates(task.queries, packed.targets, packed.scores, self.temperature, self.no_match_score)
 
 
 def name_vectors(

@@ -12,6 +12,7 @@ from torch.nn import functional
 
 from kgalign.data import AlignmentTask, Ints
 from kgalign.errors import OptionError, check_at_least
+from kgalign.features.constraints import allowed
 from kgalign.models.embedding.labelling import find_labels, shared_neighbours, unlikelihood
 from kgalign.models.embedding.network import Network
 from kgalign.models.embedding.numbering import Numbering
@@ -175,6 +176,7 @@ class BootEANetwork(TranslationNetwork):
                 self.options.label_k,
                 self.options.label_threshold,
             )
+        found = np.where(allowed(self.task, self.queries, self.pool[found]), found, -1)
         labels = np.full(len(self.labels), -1)
         labels[self.queries] = np.where(found >= 0, self.pool[found], -1)
         self.labels.copy_(torch.from_numpy(labels))

@@ -12,6 +12,7 @@ from torch.nn import functional
 
 from kgalign.data import AlignmentTask, Floats, Ints
 from kgalign.errors import OptionError, check_at_least
+from kgalign.features.constraints import allowed
 from kgalign.models.embedding.network import Network
 from kgalign.models.embedding.translation import TranslationModel, TranslationNetwork, adagrad, step, swapped, unit
 from kgalign.seams import Capabilities
@@ -116,6 +117,7 @@ class IPTransENetwork(TranslationNetwork):
             for sides in ((left, right), (right, left))
         )
         mutual = torch.arange(len(best), device=best.device) == back[best]
+        mutual &= torch.as_tensor(allowed(self.task, self.task.queries, self.task.pool[best.cpu().numpy()]), device=best.device)
         source, target = self.queries[mutual], self.pool[best[mutual]]
         cosine = (entities[source] * entities[target]).sum(1)
         kept = cosine > self.options.alike

@@ -67,7 +67,7 @@ def train(options: EmbeddingOptions, task: AlignmentTask, confident: Alignment |
         task, without = (replace(each, seeds=each.seeds + confident) for each in (task, without))
     network = options.build(without, device)
     history, best = _train_to_best(options, network, without, dev)
-    fitted = calibrated(nearest_candidates(network, without, without.seeds, options.k, options.seed), dev)
+    fitted = calibrated(nearest_candidates(network, without, without.seeds, options.k, options.seed), dev, task.cardinality)
     seeds = without.seeds
     if options.all_seeds:
         network, seeds = options.build(task, device), task.seeds

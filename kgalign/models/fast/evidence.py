@@ -9,12 +9,12 @@ from typing import Any, Literal, Protocol
 import numpy as np
 from scipy import sparse
 
-from kgalign.data import Alignment, AlignmentTask, Floats, Ints
+from kgalign.data import INDIVIDUAL, Alignment, AlignmentTask, Floats, Ints
 from kgalign.features.literals import LiteralPair, match_properties, read_literals
 from kgalign.features.relations import Edges, match_relations
 from kgalign.seams import Options
-from kgalign.search import Vectors, pair_products
 
+Pairs = tuple[Ints, Ints]  # position of the query, target id
 PLAUSIBLE = 0.5  # links above this probability match relations and properties
 
 
@@ -26,15 +26,12 @@ class Evidence(Protocol):
         ...
 
 
-@dataclass(frozen=True, eq=False)
-class Similarity:
-    """Evidence that is the inner product of two vectors, none longer than 1. Sparse vectors have their indices sorted."""
+class Searching(Evidence, Protocol):
+    """Evidence that retrieves candidates."""
 
-    source: Vectors  # (n, d)
-    target: Vectors  # (m, d)
-
-    def compare(self, sources: Ints, targets: Ints) -> Floats:
-        return pair_products(self.source, self.target, sources, targets)
+    def search(self, queries: Ints, pool: Ints, k: int, *, both_directions: bool, effort: int, seed: int) -> Pairs:
+        """The k best targets of each query; in both directions: also the targets that have it among their own k best."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -46,12 +43,14 @@ class NoMatchFeature:
         prior: The weight before any seed has taught one.
         range: How far a few seeds may move the weight.
         value: (n,) the feature of pairs, from the evidence; None: as `compare` says.
+        in_hierarchy: How much it counts between classes, properties and concepts: siblings in a hierarchy have much in common.
     """
 
     name: str
     prior: float
     range: float
     value: Callable[[Any, Ints, Ints], Floats] | None = None
+    in_hierarchy: float = 1.0
 
     def of(self, evidence: Evidence, sources: Ints, targets: Ints) -> Floats:
         return evidence.compare(sources, targets) if self.value is None else self.value(evidence, sources, targets)
@@ -68,8 +67,8 @@ class EvidenceKind:
         compute: The evidence of a round; None where these graphs or links have none.
         prepare: Computes, from a task and the options of `fast`, what never changes for two graphs. `compute` finds it in
             `View.prepared[name]`.
-        searches: Whether its vectors retrieve candidates: once for a task, in every round together with other kinds, or never. A kind
-            that searches computes a `Similarity`; one that searches once has prepared it.
+        searches: Whether it retrieves candidates: once for a task, in every round together with other kinds, or never. A kind that
+            searches once prepares `Searching` evidence; one that searches in every round computes a `Similarity`.
         no_match: Its feature for the no-match classifier, if it has one.
         seed_discount: Multiplies the weight that seeds teach: more links are known around seeds than around other entities.
     """
@@ -126,6 +125,16 @@ class View:
     relations: sparse.csr_array
     properties: sparse.csr_array
     near: tuple[sparse.csr_array, sparse.csr_array]
+
+    @property
+    def all_rows(self) -> tuple[Ints, Ints]:
+        """(n,) and (m,) all entities."""
+        return np.ones(len(self.task.source.entities), bool), np.ones(len(self.task.target.entities), bool)
+
+    @property
+    def in_hierarchy(self) -> tuple[Ints, Ints]:
+        """(n,) and (m,) the classes, properties and concepts: their neighbours are mostly those of their siblings, too."""
+        return self.task.source.kinds != INDIVIDUAL, self.task.target.kinds != INDIVIDUAL
 
     @classmethod
     def of(cls, task: AlignmentTask, known: Alignment, prepared: Prepared) -> View:

@@ -5,16 +5,24 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import sparse
 
-from kgalign.data import AlignmentTask, Floats, Ints
+from kgalign.data import AlignmentTask, Floats, Ints, one_link
+from kgalign.features.codes import Codes, OtherCodes, shared_codes
 from kgalign.features.contradictions import contradicting_relations, contradicting_values
+from kgalign.features.disjointness import Disjointness, disjointness, hierarchies
 from kgalign.features.encoders import encoded_names
 from kgalign.features.literals import literal_features
-from kgalign.features.text import ngram_vectors, word_vectors
-from kgalign.models.fast.evidence import EvidenceKind, NoMatchFeature, Similarity, View
+from kgalign.features.names import equal_names, ngram_similarity, other_languages, word_similarity
+from kgalign.features.text import word_vectors
+from kgalign.features.texts import text_vectors
+from kgalign.iri import is_iri, normal_iri
+from kgalign.models.fast.evidence import Evidence, EvidenceKind, NoMatchFeature, View
 from kgalign.models.fast.vectors import relation_features, roles, two_hops, weighted, without_weak
 from kgalign.seams import Options
-from kgalign.search import Vectors, pair_products
+from kgalign.search import Similarity, Vectors, pair_products
+
+IN_HIERARCHY = 0.3  # how much common neighbours and differences of classes, properties and concepts count for
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,13 +31,74 @@ class Neighbours(Similarity):
 
     near: tuple[Vectors, Vectors]
 
-    def count(self, sources: Ints, targets: Ints) -> Floats:
-        """(n,) how many known neighbours both entities have, each counted by its probability."""
-        return pair_products(*self.near, sources, targets)
+    def amount(self, sources: Ints, targets: Ints) -> Floats:
+        """(n,) the logarithm of how many known neighbours both entities have, each counted by its probability."""
+        return np.log1p(pair_products(*self.near, sources, targets))
 
 
-def _name_vectors(task: AlignmentTask, options: Options) -> Similarity:
-    return Similarity(*ngram_vectors(task.source.names, task.target.names))
+@dataclass(frozen=True, eq=False)
+class Differences:
+    """Negative evidence that counts for less between classes, properties and concepts: every ontology arranges and defines its own."""
+
+    evidence: Evidence
+    in_hierarchy: tuple[Ints, Ints]
+
+    def compare(self, sources: Ints, targets: Ints) -> Floats:
+        weight = np.where(self.in_hierarchy[0][sources] & self.in_hierarchy[1][targets], IN_HIERARCHY, 1)
+        return weight * self.evidence.compare(sources, targets)
+
+
+def _other_relations(view: View) -> Differences | None:
+    if not len(view.known):
+        return None
+    single = one_link(view.task.cardinality)
+    found = contradicting_relations(view.edges, view.plausible, view.shared, view.relations, single)
+    return Differences(found, view.in_hierarchy)
+
+
+def _other_values(view: View) -> Differences | None:
+    if not len(view.known) or not view.literals.comparable:
+        return None
+    return Differences(contradicting_values(view.literals, view.plausible, view.properties), view.in_hierarchy)
+
+
+def _other_codes(view: View) -> OtherCodes | None:
+    codes: Codes | None = view.prepared.get("codes")  # which can be left out
+    return None if codes is None or not len(view.known) else OtherCodes.of(codes, view.plausible)
+
+
+def _texts(task: AlignmentTask, options: Options) -> Similarity | None:
+    vectors = text_vectors(task.source, task.target)
+    return None if vectors is None else Similarity(*vectors)
+
+
+def _disjointness(view: View) -> Disjointness | None:
+    sides = view.prepared["disjoint classes"]
+    return None if sides is None or not len(view.known) else disjointness(sides, view.shared)
+
+
+def _shared_iris(task: AlignmentTask, options: Options) -> Similarity | None:
+    """One feature for each IRI that both graphs have.
+
+    Blank nodes have none, and neither have the ids and names of tables: each table numbers its own entities.
+    """
+    numbers = {iri: number for number, entity in enumerate(task.source.entities) if is_iri(iri := normal_iri(entity.strip("<>")))}
+    pairs = np.array(
+        [
+            (numbers[iri], at)
+            for at, entity in enumerate(task.target.entities)
+            if (iri := normal_iri(entity.strip("<>"))) in numbers
+        ],
+        np.int64,
+    ).reshape(-1, 2)
+    if not len(pairs):
+        return None
+    columns, ones = np.arange(len(pairs)), np.ones(len(pairs), np.float32)
+    sides = [
+        sparse.csr_array((ones, (pairs[:, side], columns)), shape=(len(graph.entities), len(pairs)))
+        for side, graph in enumerate((task.source, task.target))
+    ]
+    return Similarity(*sides)
 
 
 def _word_vectors(task: AlignmentTask, options: Options) -> Similarity | None:
@@ -45,15 +114,17 @@ def _meanings(task: AlignmentTask, options: Options) -> Similarity | None:
 def _relations(view: View) -> Similarity | None:
     if not len(view.known):
         return None
-    return Similarity(*weighted(*relation_features(view.edges, view.shared, view.relations)))
+    return Similarity(*weighted(*relation_features(view.edges, view.shared, view.relations), short=view.in_hierarchy))
 
 
 def _neighbours(view: View) -> Neighbours | None:
-    return Neighbours(*weighted(*view.near), view.near) if len(view.known) else None
+    return Neighbours(*weighted(*view.near, short=view.in_hierarchy), view.near) if len(view.known) else None
 
 
 def _two_hops(view: View) -> Similarity | None:
-    return Similarity(*weighted(*two_hops(view.edges, view.near, view.shared))) if len(view.known) else None
+    return (
+        Similarity(*weighted(*two_hops(view.edges, view.near, view.shared), short=view.in_hierarchy)) if len(view.known) else None
+    )
 
 
 def _roles(view: View) -> Similarity | None:
@@ -65,18 +136,56 @@ def _roles(view: View) -> Similarity | None:
 def _values(view: View) -> Similarity | None:
     if not view.literals.comparable:
         return None
-    return Similarity(*weighted(*literal_features(view.literals, view.properties), common_is_short=True))
+    return Similarity(
+        *weighted(
+            *literal_features(view.literals, view.properties),
+            short=view.all_rows,
+        )
+    )
 
 
 KINDS: tuple[EvidenceKind, ...] = (
     EvidenceKind(
         name="names",
-        description="character n-grams that the two names have in common",
+        description="character n-grams that the two most similar names have in common",
         weight=12.0,
-        prepare=_name_vectors,
+        prepare=lambda task, options: ngram_similarity(task.source, task.target),
         compute=lambda view: view.prepared["names"],
         searches="once",
-        no_match=NoMatchFeature("names", 6.0, 6.0),
+        no_match=NoMatchFeature("names", 6.0, 6.0, in_hierarchy=0.8),
+    ),
+    EvidenceKind(
+        name="name words",
+        description="words that two names have in common, in any order, without plural endings",
+        weight=4.0,
+        prepare=lambda task, options: word_similarity(task.source, task.target),
+        compute=lambda view: view.prepared["name words"],
+    ),
+    EvidenceKind(
+        name="equal names",
+        description="a name that both have; it counts for less the more entities share it",
+        weight=10.0,
+        # Sources that share a name do not compete for a target that may have them all, and the other way round.
+        prepare=lambda task, options: equal_names(task.source, task.target, one_link(task.cardinality)[::-1]),
+        compute=lambda view: view.prepared["equal names"],
+        no_match=NoMatchFeature("equal names", 2.0, 3.0),
+    ),
+    EvidenceKind(
+        name="other languages",
+        description="languages in which the two have names that differ",
+        weight=6.0,
+        prepare=lambda task, options: other_languages(task.source, task.target),
+        compute=lambda view: view.prepared["other languages"],
+        no_match=NoMatchFeature("other languages", 5.0, 3.0),
+    ),
+    EvidenceKind(
+        name="same IRI",
+        description="the same IRI in both graphs",
+        weight=12.0,
+        prepare=_shared_iris,
+        compute=lambda view: view.prepared["same IRI"],
+        searches="once",
+        no_match=NoMatchFeature("same IRI", 5.0, 5.0),
     ),
     EvidenceKind(
         name="words",
@@ -95,7 +204,10 @@ KINDS: tuple[EvidenceKind, ...] = (
         prepare=_meanings,
         compute=lambda view: view.prepared["meanings"],
         searches="once",
-        no_match=NoMatchFeature("names", 6.0, 6.0),
+        # Meanings of unrelated names are at right angles, so that less is more than with letters.
+        no_match=NoMatchFeature(
+            "names", 6.0, 6.0, lambda meanings, sources, targets: np.minimum(1.4 * meanings.compare(sources, targets), 1)
+        ),
     ),
     EvidenceKind(
         name="relations",
@@ -111,7 +223,7 @@ KINDS: tuple[EvidenceKind, ...] = (
         compute=_neighbours,
         searches="every round",
         no_match=NoMatchFeature(
-            "known neighbours", 1.6, 2.0, lambda evidence, sources, targets: np.log1p(evidence.count(sources, targets))
+            "known neighbours", 2.6, 3.0, lambda evidence, sources, targets: evidence.amount(sources, targets), IN_HIERARCHY
         ),
     ),
     EvidenceKind(
@@ -136,12 +248,35 @@ KINDS: tuple[EvidenceKind, ...] = (
         no_match=NoMatchFeature("values", 8.0, 8.0),
     ),
     EvidenceKind(
+        name="texts",
+        description="words in all names and literals of the two",
+        weight=8.0,
+        prepare=_texts,
+        compute=lambda view: view.prepared["texts"],
+        searches="once",
+        no_match=NoMatchFeature("texts", 3.0, 3.0, in_hierarchy=0.5),
+    ),
+    EvidenceKind(
+        name="codes",
+        description="codes inside names and texts, such as model numbers",
+        weight=10.0,
+        prepare=lambda task, options: shared_codes(task.source, task.target),
+        compute=lambda view: view.prepared["codes"],
+        searches="once",
+        no_match=NoMatchFeature("codes", 4.0, 4.0),
+    ),
+    EvidenceKind(
+        name="other codes",
+        description="different codes inside the names",
+        weight=12.0,
+        compute=_other_codes,
+        no_match=NoMatchFeature("other codes", 12.0, 8.0),
+    ),
+    EvidenceKind(
         name="other relations",
         description="relations with one end as a rule that lead to different entities",
         weight=12.0,
-        compute=lambda view: (
-            contradicting_relations(view.edges, view.plausible, view.shared, view.relations) if len(view.known) else None
-        ),
+        compute=_other_relations,
         no_match=NoMatchFeature("other relations", 5.0, 6.0),
         seed_discount=0.5,
     ),
@@ -149,11 +284,15 @@ KINDS: tuple[EvidenceKind, ...] = (
         name="other values",
         description="properties with one value as a rule that have different values",
         weight=12.0,
-        compute=lambda view: (
-            contradicting_values(view.literals, view.plausible, view.properties)
-            if len(view.known) and view.literals.comparable
-            else None
-        ),
-        no_match=NoMatchFeature("other values", 8.0, 8.0),
+        compute=_other_values,
+        no_match=NoMatchFeature("other values", 12.0, 8.0),
+    ),
+    EvidenceKind(
+        name="disjoint classes",
+        description="linked classes above the two that are disjoint",
+        weight=6.0,
+        prepare=lambda task, options: hierarchies(task.source, task.target),
+        compute=_disjointness,
+        no_match=NoMatchFeature("disjoint classes", 3.0, 3.0),
     ),
 )

@@ -3,24 +3,40 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from kgalign.data import Alignment, AlignmentTask, Candidates, Floats, Ints, same_graphs
+from kgalign.data import (
+    INDIVIDUAL,
+    Alignment,
+    AlignmentTask,
+    Candidates,
+    Cardinality,
+    Floats,
+    Ints,
+    KnowledgeGraph,
+    one_link,
+    same_graphs,
+    turned_task,
+)
+from kgalign.decoding.cardinality import MOST_SEVERAL, with_cardinality, with_own_odds
 from kgalign.decoding.decoders import balance
+from kgalign.decoding.marginals import FARTHEST, matching_marginals
 from kgalign.errors import OptionError, check_at_least
+from kgalign.features.constraints import allowed
 from kgalign.models import options_of
-from kgalign.models.fast.evidence import Evidence, EvidenceKind, Prepared, Similarity, View
+from kgalign.models.fast.evidence import Evidence, EvidenceKind, Pairs, Prepared, Searching, View
 from kgalign.models.fast.kinds import KINDS
 from kgalign.models.fast.learning import best_wrong, fit_choice
 from kgalign.reasoning.no_match import MOST_RIGHT_UNTAUGHT, SCORE, Feature, NoMatchClassifier, fit_no_match, share_of_right
 from kgalign.seams import Capabilities, Contributions
-from kgalign.search import find_candidates, pack, unique_pairs
+from kgalign.search import Similarity, pack, unique_pairs
 
 MIN_SEEDS = 150  # fewer do not teach weights
+NEGLIGIBLE = 0.01  # candidates below this probability are kept only as far as there is room
 Found = dict[str, Evidence]  # the evidence of a round, by kind
-Pairs = tuple[Ints, Ints]  # position of the query, target id
 
 
 @dataclass(frozen=True)
@@ -28,8 +44,12 @@ class Fast:
     """Scores a pair by the weighted sum of its evidence, one similarity for each kind, see `kgalign.models.fast.KINDS`.
 
     A known link counts by its probability, and a rare feature counts for more than a frequent one. Weights are learnt on the seeds, so
-    that the softmax over a row gives probabilities; with fewer than 150 seeds, defaults are used. Then queries compete for targets
-    (Sinkhorn), and a no-match classifier decides how many of the best candidates are right.
+    that the softmax over a row gives probabilities; with fewer than 150 seeds, defaults are used. Then queries compete for targets, by
+    Sinkhorn normalisation with learnt weights and else by `matching_marginals`. A no-match classifier decides how many of the best
+    candidates are right.
+
+    Where only targets may have several links, queries do not compete. Where only sources may, targets are the queries inside. Where all
+    entities may have several links, each pair is judged by itself.
 
     All evidence from the graph except literals comes from known links, and a link is never evidence for itself. Without seeds, names
     and identifiers suggest the first known links; where names say nothing, enough seeds take their weight away.
@@ -39,7 +59,7 @@ class Fast:
         word_vectors: A GloVe or word2vec text file.
         encoder: A folder with a sentence encoder, see `kgalign.features.encoders`.
         effort: How far the search for candidates by name goes, see `find_candidates`; by the graph a quarter of it, in every round.
-        iterations: Rounds of Sinkhorn normalisation.
+        iterations: Rounds of Sinkhorn normalisation or belief propagation.
         training_links: Seeds that weights are learnt from, at most.
         soft_evidence: Whether plausible links are evidence too, or confident ones alone.
         without: Kinds of evidence to leave out, comma between them: to see what each is worth.
@@ -96,7 +116,16 @@ class Fast:
         left_out = self.without.split(",")
         return tuple(kind for kind in self.kinds if kind.name not in left_out)
 
-    def fit(self, task: AlignmentTask) -> FittedFast:
+    def fit(self, task: AlignmentTask) -> FittedFast | TurnedFast:
+        """The fitted model. In the open protocol the graph with fewer entities is the source, so that the order of the two is the same.
+
+        Where only the entities of one side have one link at most, that side is the source: each of them chooses among its candidates.
+        """
+        if _is_turned(task):
+            return TurnedFast(self._fit(turned_task(task)))
+        return self._fit(task)
+
+    def _fit(self, task: AlignmentTask) -> FittedFast:
         return FittedFast(self, Prepared.of(task, self.used_kinds, options_of(self)))
 
 
@@ -135,7 +164,8 @@ class FittedFast:
         return replace(ready, searched=replace(ready._search_training(task), pairs=ready._search_once(task)))
 
     def _for_graphs(self, task: AlignmentTask) -> FittedFast:
-        return self if same_graphs(self.prepared.task, task) else self.options.fit(task)
+        fits = same_graphs(self.prepared.task, task) and self.prepared.task.cardinality == task.cardinality
+        return self if fits else self.options._fit(task)
 
     def _search_training(self, task: AlignmentTask) -> Searched:
         """The links that weights are learnt from, and the pairs that names retrieve for them; no pairs for the queries."""
@@ -157,12 +187,18 @@ class FittedFast:
         scores = np.zeros(len(rows), np.float32)
         for name, evidence in found.items():
             scores += np.float32(weights[name]) * evidence.compare(task.queries[rows], targets)
-        packed = pack(rows, targets, scores, len(task.queries), 4 * self.options.k)
-        candidates = Candidates(task.queries, packed.targets, packed.scores)
-        shares = balance(candidates, self.options.iterations)
+        widest = 4 if one_link(task.cardinality)[0] else 20
+        candidates = _packed(task.queries, rows, targets, scores, widest * self.options.k)
         if task.protocol == "closed":
-            return _rescored(candidates, shares)
-        return self._with_no_match(candidates, shares, classifier, len(task.seeds), found)
+            if task.cardinality != "one-to-one":
+                return with_cardinality(candidates, task.cardinality)
+            return _rescored(candidates, balance(candidates, self.options.iterations))
+        if one_link(task.cardinality)[1]:
+            return _with_odds(candidates, ready._probabilities(candidates, classifier, len(task.seeds), found))
+        probabilities = ready._free_probabilities(candidates, classifier, len(task.seeds), found, task.cardinality)
+        if task.cardinality == "many-to-many":
+            return with_own_odds(candidates, probabilities, task.cardinality)
+        return replace(_with_odds(candidates, probabilities), cardinality=task.cardinality)
 
     def contributions(self, task: AlignmentTask, known: Alignment, pairs: Ints) -> Contributions:
         """How much each kind of evidence adds to the score of pairs (n, 2), with these links known."""
@@ -188,7 +224,8 @@ class FittedFast:
         """The weights under which the seeds are most probable among their own candidates, and the classifier that they teach."""
         kinds = [kind for kind in self.options.used_kinds if kind.name in found]
         weights = np.array([kind.weight for kind in kinds])
-        if not len(task.seeds):
+        # Where entities may have several links, other candidates of a seed may be right too: there is no wrong one to learn from.
+        if not len(task.seeds) or task.cardinality == "many-to-many":
             return dict(zip(found, weights.tolist(), strict=True)), NoMatchClassifier.untaught(self._features)
         assert self.searched is not None
         links = self.searched.training
@@ -216,26 +253,18 @@ class FittedFast:
         if searching:
             stacked = Similarity(*(_stacked(searching, found, side) for side in ("source", "target")))
             pairs.append(self._search(task, stacked, self.options.effort // 4, training))  # in every round, so it must be quick
-        return unique_pairs(*_joined(pairs), self.options.training_links if training is not None else len(task.queries))
+        rows, targets = unique_pairs(*_joined(pairs), self.options.training_links if training is not None else len(task.queries))
+        sources = task.queries[rows] if training is None else training.sources[rows]
+        may = allowed(task, sources, targets)
+        return (rows, targets) if may.all() else (rows[may], targets[may])
 
-    def _search(self, task: AlignmentTask, vectors: Similarity, effort: int, training: Alignment | None = None) -> Pairs:
+    def _search(self, task: AlignmentTask, vectors: Searching, effort: int, training: Alignment | None = None) -> Pairs:
         """The pairs that some vectors retrieve, for the queries, or for the sources of training links."""
         queries, pool = task.queries, task.pool
         if training is not None:
             queries, pool = training.sources, np.union1d(task.pool, task.seeds.targets)
         options = self.options
-        candidates = find_candidates(
-            vectors.source,
-            vectors.target,
-            queries,
-            pool,
-            options.k,
-            both_directions=training is None,
-            effort=max(1, effort),
-            seed=options.seed,
-        )
-        rows, slots = candidates.edges()
-        return rows, candidates.targets[rows, slots]
+        return vectors.search(queries, pool, options.k, both_directions=training is None, effort=max(1, effort), seed=options.seed)
 
     @property
     def _features(self) -> list[Feature]:
@@ -246,36 +275,158 @@ class FittedFast:
     def _feature_values(self, found: Found, sources: Ints, targets: Ints, scores: Floats) -> Floats:
         """(n, features) the features of pairs; 0 where there is no such evidence."""
         values: dict[str, Floats] = {}
+        graphs = self.prepared.task.source, self.prepared.task.target
+        in_hierarchy = (graphs[0].kinds[sources] != INDIVIDUAL) & (graphs[1].kinds[targets] != INDIVIDUAL)
         for kind in self.options.used_kinds:
             if kind.no_match is not None and kind.name in found:
                 value = kind.no_match.of(found[kind.name], sources, targets)
+                value = np.where(in_hierarchy, kind.no_match.in_hierarchy, 1) * value
                 earlier = values.get(kind.no_match.name)
                 values[kind.no_match.name] = value if earlier is None else np.maximum(earlier, value)
         none = np.zeros(len(sources))
         return np.column_stack([scores, *(values.get(feature.name, none) for feature in self._features[1:])])
 
-    def _with_no_match(
-        self, candidates: Candidates, shares: Floats, classifier: NoMatchClassifier, seeds: int, found: Found
-    ) -> Candidates:
-        """The candidates with probabilities in which a query may have no match.
+    def _probabilities(self, candidates: Candidates, classifier: NoMatchClassifier, seeds: int, found: Found) -> Floats:
+        """(n, k) the probability of each candidate, where a query may have no match; those of a target sum to 1 at most.
 
-        Winning against other queries is not enough: the shares of a query are multiplied by the probability that its best candidate is
-        right. Without enough seeds, no more than two thirds of all best candidates are taken for right.
+        Two things must be true of a link: it wins against the other links of its two entities, and the winner of the query is right at
+        all. Without enough seeds, no more than two thirds of the winners are taken for right.
         """
-        shares = shares / np.maximum(shares.sum(axis=1, keepdims=True), 1e-30)
-        best = shares.argmax(axis=1)[:, None]
-        targets, scores, won = (
-            np.take_along_axis(array, best, axis=1)[:, 0] for array in (candidates.targets, candidates.scores, shares)
-        )
+        is_taught = seeds >= MIN_SEEDS
+        won = self._won_rows(candidates) if is_taught else self._won(candidates, classifier, found)
+        log_odds = self._log_odds(candidates, won.argmax(axis=1), classifier, found)
+        right = min(share_of_right(log_odds, won.max(axis=1, initial=0)), 1.0 if is_taught else MOST_RIGHT_UNTAUGHT)
+        log_odds += np.log(right / (1 - right))
+        rows, slots = candidates.edges()
+        values, targets = (won / (1 + np.exp(-log_odds[:, None])))[rows, slots], candidates.targets[rows, slots]
+        if is_taught:
+            odds = values / np.maximum(1 - values, 1e-9)
+            values = odds / (1 + np.bincount(targets, odds)[targets])
+        probabilities = np.zeros(won.shape)
+        probabilities[rows, slots] = values / np.maximum(np.bincount(targets, values), 1)[targets]
+        return probabilities
+
+    def _free_probabilities(
+        self, candidates: Candidates, classifier: NoMatchClassifier, seeds: int, found: Found, cardinality: Cardinality
+    ) -> Floats:
+        """(n, k) the probability of each candidate, where a target may have several links.
+
+        Of a query with one link at most, the best candidate may be right, and the others have a share of its probability; else each
+        candidate may be right by itself. Where no seed has taught the classifier, no more of them are taken for right than if each entity
+        had one link: a target that all queries may have says nothing against any of them.
+        """
+        single_source = one_link(cardinality)[0]
+        won = candidates.probabilities() if single_source else np.ones(candidates.scores.shape)
+        rows, slots = candidates.edges()
+        if single_source:
+            rows, slots = rows[slots == 0], slots[slots == 0]
+        targets, scores, shares = candidates.targets[rows, slots], candidates.scores[rows, slots], won[rows, slots]
+        if not len(rows):
+            return np.zeros(candidates.scores.shape)
+        log_odds = classifier.log_odds(self._feature_values(found, candidates.queries[rows], targets, scores))
+        if single_source and seeds >= MIN_SEEDS:
+            right = share_of_right(log_odds, shares)
+        else:
+            is_best = _is_largest(targets, scores) | (_is_largest(rows, scores) & (not single_source))
+            right = min(share_of_right(log_odds[is_best], shares[is_best]), MOST_RIGHT_UNTAUGHT) * float(is_best.mean())
+        own = np.zeros(candidates.scores.shape)
+        own[rows, slots] = 1 / (1 + np.exp(-log_odds - np.log(right / (1 - right))))
+        return won * (own[:, :1] if single_source else own)
+
+    def _won_rows(self, candidates: Candidates) -> Floats:
+        """(n, k) how far each candidate wins, by Sinkhorn normalisation: taught weights compare the candidates of one query only."""
+        shares = balance(candidates, self.options.iterations)
+        return shares / np.maximum(shares.sum(axis=1, keepdims=True), 1e-30)
+
+    def _won(self, candidates: Candidates, classifier: NoMatchClassifier, found: Found) -> Floats:
+        """(n, k) how far each candidate wins among all one-to-one alignments; 1 where nothing else is plausible for either entity."""
+        log_odds = self._log_odds(candidates, np.zeros(len(candidates), np.int64), classifier, found)
+        there = candidates.targets[:, 0] >= 0
+        no_match = _no_match_score(candidates.scores[there, 0].astype(np.float64), log_odds[there])
+        marginals = matching_marginals(candidates, no_match, self.options.iterations)
+        alone = np.exp(np.clip(candidates.scores.astype(np.float64) - no_match, -FARTHEST, FARTHEST)).sum(axis=1, keepdims=True)
+        return np.minimum(marginals * (1 + 1 / np.maximum(alone, 1e-30)), 1)
+
+    def _log_odds(self, candidates: Candidates, slots: Ints, classifier: NoMatchClassifier, found: Found) -> Floats:
+        """(n,) the log-odds that the chosen candidate of each query is right, 0 where it has none."""
+        rows = np.arange(len(candidates))
+        targets, scores = candidates.targets[rows, slots], candidates.scores[rows, slots]
         there = targets >= 0
-        log_odds = np.zeros(len(there))
+        log_odds = np.zeros(len(candidates))
         values = self._feature_values(found, candidates.queries[there], targets[there], scores[there])
         log_odds[there] = classifier.log_odds(values)
-        right = min(share_of_right(log_odds, won), MOST_RIGHT_UNTAUGHT if seeds < MIN_SEEDS else 1.0)
-        log_odds += np.log(right / (1 - right))
-        shares /= 1 + np.exp(-log_odds[:, None])
-        odds = shares / np.maximum(1 - shares.sum(axis=1, keepdims=True), 1e-9)
-        return replace(_rescored(candidates, odds), no_match_score=0.0)
+        return log_odds
+
+
+@dataclass(frozen=True, eq=False)
+class TurnedFast:
+    """`fast` fitted to a task whose source and target have changed places."""
+
+    fitted: FittedFast
+
+    @property
+    def options(self) -> Fast:
+        return self.fitted.options
+
+    @property
+    def capabilities(self) -> Capabilities:
+        return self.fitted.capabilities
+
+    def for_task(self, task: AlignmentTask) -> TurnedFast:
+        return TurnedFast(self.fitted.for_task(turned_task(task)))
+
+    def predict(self, task: AlignmentTask, known: Alignment) -> Candidates:
+        found = self.fitted.predict(turned_task(task), known.turned())
+        at, slots = found.edges()
+        rows, probabilities = np.searchsorted(task.queries, found.targets[at, slots]), found.probabilities()[at, slots]
+        if one_link(task.cardinality)[0]:
+            turned = _packed(task.queries, rows, found.queries[at], probabilities, 4 * self.options.k)
+            return replace(_with_odds(turned, np.maximum(turned.scores, 0)), cardinality=task.cardinality)
+        often = int(np.bincount(rows[probabilities > NEGLIGIBLE]).max(initial=0))
+        widest = max(4 * self.options.k, min(often, MOST_SEVERAL))
+        turned = _packed(task.queries, rows, found.queries[at], probabilities, widest)
+        return with_own_odds(turned, np.maximum(turned.scores, 0), task.cardinality)
+
+    def contributions(self, task: AlignmentTask, known: Alignment, pairs: Ints) -> Contributions:
+        return self.fitted.contributions(turned_task(task), known.turned(), pairs[:, ::-1])
+
+
+def _is_largest(ids: Ints, values: Floats) -> Ints:
+    """(n,) whether each value is the largest of those with its id."""
+    largest = np.full(int(ids.max(initial=-1)) + 1, -np.inf)
+    np.maximum.at(largest, ids, values)
+    return values >= largest[ids]
+
+
+def _is_turned(task: AlignmentTask) -> bool:
+    if one_link(task.cardinality)[0] != one_link(task.cardinality)[1]:
+        return task.cardinality == "one-to-many"
+    return task.protocol == "open" and _size(task.source) > _size(task.target)
+
+
+def _no_match_score(scores: Floats, log_odds: Floats) -> float:
+    """The score at which a pair is as probable as no match: that of the pairs whose log-odds are nearest to 0."""
+    if not len(scores):
+        return 0.0
+    nearest = np.argsort(np.abs(log_odds), kind="stable")[: max(20, len(scores) // 20)]
+    return float(np.median(scores[nearest] - log_odds[nearest]))
+
+
+def _size(graph: KnowledgeGraph) -> tuple[Any, ...]:
+    """How large a graph is; whatever else is in it tells two graphs of the same number of entities apart."""
+    return len(graph.entities), len(graph.triples), len(graph.names.text), list(graph.names.text), list(graph.entities)
+
+
+def _packed(queries: Ints, rows: Ints, targets: Ints, scores: Floats, most: int) -> Candidates:
+    """Candidates from scored pairs, the best of each query first, up to so many."""
+    packed = pack(rows, targets, scores, len(queries), most)
+    return Candidates(queries, packed.targets, packed.scores)
+
+
+def _with_odds(candidates: Candidates, probabilities: Floats) -> Candidates:
+    """The candidates with scores that give these probabilities, beside a no-match option with a score of 0."""
+    odds = probabilities / np.maximum(1 - probabilities.sum(axis=1, keepdims=True), 1e-9)
+    return replace(_rescored(candidates, odds), no_match_score=0.0)
 
 
 def _stacked(kinds: list[EvidenceKind], found: Found, side: str) -> sparse.csr_array:

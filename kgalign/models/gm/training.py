@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import time
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import torch
@@ -140,7 +139,7 @@ def _dev_candidates(options: GraphMatchingOptions, space: SearchSpace, task: Ali
 def _negative_lists(options: GraphMatchingOptions, space: SearchSpace, task: AlignmentTask) -> tuple[Ints, Ints]:
     """(seeds, k) the targets most similar to each seed's source, and the sources most similar to its target, best first; -1: none.
 
-    The seed itself is never among them. All of them are queries, in the pool, or entities of the training seeds.
+    Seeds are never among them. All of them are queries, in the pool, or entities of the training seeds.
     """
     seeds = task.seeds
     lists = []
@@ -152,14 +151,16 @@ def _negative_lists(options: GraphMatchingOptions, space: SearchSpace, task: Ali
         by_name = lists_by_name(side, options, np.sort(known.sources), pool, both_directions=False)
         found = with_lists_by_graph(by_name, side, options, known, pool, both_directions=False)
         targets = found.targets[np.searchsorted(found.queries, known.sources)]
-        lists.append(np.where(targets == known.targets[:, None], -1, targets))
+        sources = np.broadcast_to(known.sources[:, None], targets.shape)
+        pairs = Alignment(np.column_stack([sources.ravel(), targets.ravel()]))
+        lists.append(np.where(np.isin(pairs.keys, known.keys).reshape(targets.shape), -1, targets))
     return lists[0], lists[1]
 
 
 def _hits(candidates: Candidates, dev: Alignment) -> float:
-    gold: dict[Any, Any] = dict(dev.pairs.tolist())
     best = candidates.targets[:, 0] if candidates.targets.shape[1] else np.full(len(candidates), -1)
-    return float(np.mean(best == [gold[query] for query in candidates.queries.tolist()])) if len(candidates) else 0.0
+    links = Alignment(np.column_stack([candidates.queries, best]))
+    return float(np.isin(links.keys, dev.keys).mean()) if len(candidates) else 0.0
 
 
 def _report(progress: Progress, epochs: int) -> None:

@@ -1,0 +1,320 @@
+"""All names of two graphs side by side: two entities are compared by their best pair of names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numba
+import numpy as np
+import scipy  # which imports its parts when they are first used
+
+from kgalign.data import PREFERRED, RANKS, Floats, Ints, KnowledgeGraph, Names
+from kgalign.features.text import fold, ngram_vectors, unit_rows
+from kgalign.search import Vectors, find_candidates, unique_pairs
+
+OTHER_RANK = 0.8  # the weight of a name, where the entity has names of a better rank
+ACROSS_LANGUAGES = 0.9  # the weight of names in two languages, where both graphs have names in one
+ENDINGS = (  # of plurals and simple inflections, and what stands in their place; longest first
+    ("sses", "ss"), ("shes", "sh"), ("ches", "ch"), ("eaux", "eau"), ("ies", "i"), ("xes", "x"), ("aux", "al"), ("ing", ""), ("ie", "i"),
+    ("es", ""), ("ed", ""), ("s", ""), ("e", ""), ("y", "i"),
+)  # fmt: skip
+EMPTY_WORDS = frozenset({"has", "the", "an", "le", "la", "les", "der", "die", "das", "el", "los", "las", "il", "lo"})
+KEPT = ("ss", "us", "is", "eed")  # endings that are none
+SHORTEST_STEM = 3
+CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+
+
+@dataclass(frozen=True, eq=False)
+class NameTable:
+    """The names of one graph, entity by entity.
+
+    Attributes:
+        starts: (entities + 1,) where the names of each entity begin.
+        owner: (n,) the entity of each name.
+        weight: (n,) how much each name counts: names of the best rank that an entity has count for more than its others.
+        language: (n,) the number of its language, -1: none.
+    """
+
+    starts: Ints
+    owner: Ints
+    weight: Floats
+    language: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class NamePair:
+    """The names of two graphs, with the same numbers for the same languages.
+
+    Attributes:
+        across: The weight of a pair of names in two different languages.
+    """
+
+    source: NameTable
+    target: NameTable
+    across: float
+
+    @classmethod
+    def of(cls, source: Names, target: Names) -> NamePair:
+        languages: dict[str, int] = {"": -1}
+        numbers = [
+            np.array([languages.setdefault(_main_language(tag), len(languages) - 1) for tag in side.language], np.int32)
+            for side in (source, target)
+        ]
+        common = np.intersect1d(numbers[0][numbers[0] >= 0], numbers[1][numbers[1] >= 0])
+        tables = [_table(side, own) for side, own in zip((source, target), numbers, strict=True)]
+        return cls(tables[0], tables[1], ACROSS_LANGUAGES if len(common) else 1.0)
+
+
+@dataclass(frozen=True, eq=False)
+class NameSimilarity:
+    """Evidence from names: the inner product of the vectors of the best pair of names, weighted by rank and language.
+
+    Attributes:
+        names: Which entity bears which name.
+        source: (n, d) sparse vectors of the names of the source, indices sorted.
+        target: (m, d) those of the target.
+    """
+
+    names: NamePair
+    source: Vectors
+    target: Vectors
+
+    def compare(self, sources: Ints, targets: Ints) -> Floats:
+        """(n,) the similarity of the best names of each pair; 0 where one has none."""
+        return self._best(sources, targets)[0]
+
+    def best_names(self, sources: Ints, targets: Ints) -> tuple[Ints, Ints]:
+        """(n,) the positions of the best pair of names of each pair of entities, -1: they have nothing in common."""
+        _, left, right = self._best(sources, targets)
+        return left, right
+
+    def search(
+        self, queries: Ints, pool: Ints, k: int, *, both_directions: bool, effort: int | None, seed: int
+    ) -> tuple[Ints, Ints]:
+        """The positions of queries and the targets whose names are among the k most similar to one of theirs."""
+        names = self.names
+        rows, others = (np.flatnonzero(np.isin(side.owner, ids)) for side, ids in ((names.source, queries), (names.target, pool)))
+        found = find_candidates(
+            self.source, self.target, rows, others, k, both_directions=both_directions, effort=effort, seed=seed
+        )
+        at, slots = found.edges()
+        sources = names.source.owner[found.queries[at]]
+        order = np.argsort(queries, kind="stable")
+        positions = order[np.searchsorted(queries, sources, sorter=order)]
+        return unique_pairs(positions, names.target.owner[found.targets[at, slots]], len(queries))
+
+    def _best(self, sources: Ints, targets: Ints) -> tuple[Floats, Ints, Ints]:
+        one, other = self.names.source, self.names.target
+        return _best_products(
+            sources, targets, one.starts, other.starts, one.weight, other.weight, one.language, other.language,
+            np.float32(self.names.across), *self.arrays,
+        )  # fmt: skip
+
+    @property
+    def arrays(self) -> tuple[Ints, ...]:
+        """The arrays of both sparse matrices, for compiled loops."""
+        return tuple(array for side in (self.source, self.target) for array in (side.indptr, side.indices, side.data))
+
+
+@dataclass(frozen=True, eq=False)
+class OtherLanguages:
+    """Evidence against a pair: languages in which both have names, but names that differ, though their best names are similar."""
+
+    similarity: NameSimilarity
+
+    def compare(self, sources: Ints, targets: Ints) -> Floats:
+        """(n,) the mean similarity over the languages that both have names of the best rank in, less that of the best pair: 0 to -1."""
+        one, other = self.similarity.names.source, self.similarity.names.target
+        means = _language_means(
+            sources,
+            targets,
+            one.starts,
+            other.starts,
+            one.weight,
+            other.weight,
+            one.language,
+            other.language,
+            *self.similarity.arrays,
+        )
+        best = self.similarity.compare(sources, targets)
+        return np.where(means >= 0, np.minimum(means - best, 0), 0).astype(np.float32)
+
+
+def other_languages(source: KnowledgeGraph, target: KnowledgeGraph) -> OtherLanguages | None:
+    """The names of two graphs language by language; None where they have no language in common."""
+    has_common = NamePair.of(source.names, target.names).across < 1
+    return OtherLanguages(ngram_similarity(source, target)) if has_common else None
+
+
+def ngram_similarity(source: KnowledgeGraph, target: KnowledgeGraph, longest: int = 3) -> NameSimilarity:
+    """Names compared by their character n-grams."""
+    vectors = ngram_vectors(source.names.text, target.names.text, longest)
+    return NameSimilarity(NamePair.of(source.names, target.names), *vectors)
+
+
+def word_similarity(source: KnowledgeGraph, target: KnowledgeGraph) -> NameSimilarity:
+    """Names compared by their words in any order, rare words first; plurals and simple inflections count as the same word."""
+    sides = [[stems(text) for text in graph.names.text] for graph in (source, target)]
+    vectors = weighted_words(sides)
+    return NameSimilarity(NamePair.of(source.names, target.names), *vectors)
+
+
+def equal_names(source: KnowledgeGraph, target: KnowledgeGraph, shared_count: tuple[bool, bool] = (True, True)) -> NameSimilarity:
+    """Names compared for equality, words in any order: 1 where one entity of either graph has the name, less where several share it.
+
+    A preferred name is shared with the entities that prefer it too, an alternative one with all that have it.
+
+    Args:
+        source: The source graph.
+        target: The target graph.
+        shared_count: Whether it matters that entities of the source share a name, and whether it does for the target: not where one entity
+            of the other graph may be linked to all of them.
+    """
+    sides = [graph.names for graph in (source, target)]
+    keys = [[" ".join(sorted(stems(text))) for text in side.text] for side in sides]
+    numbers: dict[str, int] = {"": 0}
+    vectors = []
+    columns = [np.array([numbers.setdefault(key, len(numbers)) for key in side], np.int64) for side in keys]
+    for side, own, counts in zip(sides, columns, shared_count, strict=True):
+        is_preferred = side.rank == PREFERRED
+        prefer, bear = (_bearers(own[some], side.owner[some], len(numbers)) for some in (is_preferred, slice(None)))
+        often = np.where(is_preferred, prefer[own], bear[own]) if counts else np.ones(len(own), np.int64)
+        entries = np.sqrt(1 / np.maximum(often, 1)).astype(np.float32), (np.arange(len(own)), own)
+        vector = scipy.sparse.csr_array(entries, shape=(len(own), len(numbers)))
+        vector.data[own == 0] = 0
+        vectors.append(vector)
+    return NameSimilarity(NamePair.of(*sides), *vectors)
+
+
+def _bearers(keys: Ints, owners: Ints, count: int) -> Ints:
+    """(count,) how many different entities have each key."""
+    pairs = np.unique(np.stack([keys, owners], axis=1), axis=0) if len(keys) else np.empty((0, 2), np.int64)
+    return np.bincount(pairs[:, 0], minlength=count)
+
+
+def stems(name: str) -> list[str]:
+    """The words of a name without articles, plural and simple inflection; each character of a script without spaces is a word.
+
+    >>> stems("Guitares électriques"), stems("Boxes"), stems("Studies"), stems("gas")
+    (['guitar', 'electriqu'], ['box'], ['studi'], ['gas'])
+    """
+    words = fold(name)
+    if not words.isascii():
+        words = CJK.sub(lambda found: f" {found[0]} ", words)
+    found = [_stem(word) for word in words.split() if word not in EMPTY_WORDS]
+    return found or words.split()
+
+
+def _stem(word: str) -> str:
+    """The word without its ending, if enough is left."""
+    if word.isalpha() and not word.endswith(KEPT):
+        for ending, instead in ENDINGS:
+            if word.endswith(ending):
+                stem = word.removesuffix(ending) + instead
+                return stem if len(stem) >= SHORTEST_STEM else word
+    return word
+
+
+def weighted_words(sides: Sequence[Sequence[Sequence[str]]]) -> list[scipy.sparse.csr_array]:
+    """Unit TF-IDF vectors of the words of names, over one vocabulary."""
+    numbers: dict[str, int] = {}
+    names = [name for side in sides for name in side]
+    columns = np.array([numbers.setdefault(word, len(numbers)) for name in names for word in name], np.int64)
+    rows = np.repeat(np.arange(len(names)), [len(name) for name in names])
+    ones = np.ones(len(rows), np.float32)
+    counts = scipy.sparse.csr_array((ones, (rows, columns)), shape=(len(names), max(1, len(numbers))))
+    counts.data[:] = 1
+    often = np.bincount(counts.indices, minlength=counts.shape[1])
+    counts.data = (np.log((1 + len(names)) / (1 + often)) + 1)[counts.indices].astype(np.float32)
+    vectors = unit_rows(counts)
+    vectors.sort_indices()
+    return [vectors[: len(sides[0])], vectors[len(sides[0]) :]]
+
+
+def _table(names: Names, languages: Ints) -> NameTable:
+    best = np.full(len(names), len(RANKS), np.int8)
+    np.minimum.at(best, names.owner, names.rank)
+    weight = np.where(names.rank == best[names.owner], 1, OTHER_RANK).astype(np.float32)
+    return NameTable(np.searchsorted(names.owner, np.arange(len(names) + 1)), names.owner, weight, languages)
+
+
+def _main_language(tag: str) -> str:
+    return tag.lower().split("-")[0]
+
+
+@numba.njit(cache=True)
+def _product(one, two, indptr, indices, data, other_indptr, other_indices, other_data):  # type: ignore[no-untyped-def]
+    """The inner product of two sorted rows, by going along them side by side."""
+    at, end = indptr[one], indptr[one + 1]
+    other, other_end = other_indptr[two], other_indptr[two + 1]
+    total = 0.0
+    while at < end and other < other_end:
+        if indices[at] == other_indices[other]:
+            total += data[at] * other_data[other]
+            at += 1
+            other += 1
+        elif indices[at] < other_indices[other]:
+            at += 1
+        else:
+            other += 1
+    return total
+
+
+@numba.njit(parallel=True, cache=True)
+def _language_means(  # type: ignore[no-untyped-def]
+    sources, targets, starts, other_starts, weights, other_weights, languages, other_languages,
+    indptr, indices, data, other_indptr, other_indices, other_data,
+):  # fmt: skip
+    """The mean, over the languages that both have names of the best rank in, of the best product in each; -1 where there is none."""
+    means = np.full(len(sources), -1, np.float32)
+    for number in numba.prange(len(sources)):
+        source, target = sources[number], targets[number]
+        first, last = starts[source], starts[source + 1]
+        total, count = 0.0, 0
+        for one in range(first, last):
+            language = languages[one]
+            is_common = False
+            for two in range(other_starts[target], other_starts[target + 1]):
+                is_common |= language >= 0 and weights[one] == 1 and other_languages[two] == language and other_weights[two] == 1
+            for earlier in range(first, one):
+                is_common &= languages[earlier] != language or weights[earlier] < 1
+            if not is_common:
+                continue
+            best = 0.0
+            for same in range(first, last):
+                if languages[same] == language:
+                    for two in range(other_starts[target], other_starts[target + 1]):
+                        if other_languages[two] == language:
+                            best = max(best, _product(same, two, indptr, indices, data, other_indptr, other_indices, other_data))
+            total += best
+            count += 1
+        if count:
+            means[number] = total / count
+    return means
+
+
+@numba.njit(parallel=True, cache=True)
+def _best_products(  # type: ignore[no-untyped-def]
+    sources, targets, starts, other_starts, weights, other_weights, languages, other_languages, across,
+    indptr, indices, data, other_indptr, other_indices, other_data,
+):  # fmt: skip
+    """The largest weighted product over all pairs of names of each pair of entities, and the two names."""
+    best = np.zeros(len(sources), np.float32)
+    left = np.full(len(sources), -1, np.int64)
+    right = np.full(len(sources), -1, np.int64)
+    for number in numba.prange(len(sources)):
+        source, target = sources[number], targets[number]
+        for one in range(starts[source], starts[source + 1]):
+            for two in range(other_starts[target], other_starts[target + 1]):
+                weight = weights[one] * other_weights[two]
+                if languages[one] != other_languages[two] and languages[one] >= 0 and other_languages[two] >= 0:
+                    weight *= across
+                total = _product(one, two, indptr, indices, data, other_indptr, other_indices, other_data)
+                value = np.float32(weight * total)
+                if value > best[number]:
+                    best[number] = value
+                    left[number] = one
+                    right[number] = two
+    return best, left, right

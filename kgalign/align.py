@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Sequence
 from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from kgalign.data import Alignment, AlignmentTask
+import numpy as np
+
+from kgalign.data import Alignment, AlignmentTask, Cardinality, one_link
 from kgalign.decoding.decoders import greedy
 from kgalign.errors import OptionError
 from kgalign.evaluate import evaluate, reliability
 from kgalign.features.relations import relation_matches
 from kgalign.models import DEFAULT, changed_options, make_model, model_options, options_of
-from kgalign.reasoning import Reasoning, Rules, coordinate
+from kgalign.progress import OnProgress, Progress, Stage, watched
+from kgalign.reasoning import Decision, Reasoning, Round, Rules, coordinate
 from kgalign.reasoning.easy_to_hard import OnRound
 from kgalign.runs import Run
 from kgalign.seams import Model, Options, check_contract
+
+logger = logging.getLogger(__name__)
 
 
 def align(
@@ -31,6 +37,7 @@ def align(
     save: str | Path | None = None,
     bootstrap: int = 0,
     on_round: OnRound | None = None,
+    progress: bool | OnProgress = False,
     **changes: Any,
 ) -> Run:
     """Fits a model, reasons from easy to hard, and measures the result where gold links are given.
@@ -46,30 +53,39 @@ def align(
         load: A folder with a trained model to use again.
         save: A folder to store the trained model in.
         bootstrap: Draws for confidence intervals, 0: none.
-        on_round: Is called after each round.
+        on_round: Is called after each round, with its figures and what was decided.
+        progress: True: show a bar on a terminal or in a notebook. A function: it is called with a `Progress` at each stage and round.
         **changes: Fields of `Rules` by name, such as `decoder="greedy"` or `max_rounds=0`.
     """
     rules = changed_rules(rules or Rules(), changes)
     chosen = choose_model(model, options or {}, rules.seed)
     check_storage(chosen, load, save)
-    began = time.perf_counter()
-    fitted: Any = chosen.fit(task) if load is None else type(chosen).load(load, **_given(model, options, rules.seed))  # type: ignore[attr-defined]
-    if save is not None:
-        fitted.save(save)
-    fit_done = time.perf_counter()
-    reasoning = coordinate(fitted, task, rules, on_round)
-    seconds = {"fit": fit_done - began, "coordinate": time.perf_counter() - fit_done}
     gold = gold if gold is not None and len(gold) else None
-    metrics = None
-    if gold is not None:
-        metrics = evaluate(
-            reasoning.alignment,
-            gold,
-            protocol=task.protocol,
-            candidates=reasoning.candidates,
-            bootstrap=bootstrap,
-            seed=rules.seed,
-        )
+    with watched(progress) as tell:
+        told = _Told(tell, len(task.queries))
+        told.stage("fit")
+        fitted: Any = chosen.fit(task) if load is None else type(chosen).load(load, **_given(model, options, rules.seed))  # type: ignore[attr-defined]
+        if save is not None:
+            fitted.save(save)
+        seconds = {"fit": told.seconds}
+        logger.info("%s: fitted in %.1f s", type(chosen).__name__, seconds["fit"])
+        told.stage("rounds")
+        reasoning = coordinate(fitted, task, rules, told.after_round(on_round))
+        seconds["coordinate"] = told.seconds - seconds["fit"]
+        told.stage("evaluate")
+        metrics = None
+        if gold is not None:
+            metrics = evaluate(
+                reasoning.alignment,
+                gold,
+                protocol=task.protocol,
+                cardinality=task.cardinality,
+                candidates=reasoning.candidates,
+                bootstrap=bootstrap,
+                seed=rules.seed,
+            )
+        told.stage("done")
+    logger.info("%s links of %s queries in %.1f s", f"{len(reasoning.alignment):,}", f"{len(task.queries):,}", told.seconds)
     return Run(
         task,
         reasoning,
@@ -78,9 +94,37 @@ def align(
         seconds=seconds,
         relations=relation_matches(task, reasoning.alignment),
         gold=gold,
-        reliability=_reliability(reasoning, gold),
+        reliability=_reliability(reasoning, gold, task.cardinality),
         model=fitted,
     )
+
+
+class _Told:
+    """What the callback is told: the last progress, with the time since the beginning."""
+
+    def __init__(self, tell: OnProgress, queries: int) -> None:
+        self._tell, self._began = tell, time.perf_counter()
+        self._last = Progress("fit", 0, 0, queries, 0.0)
+
+    @property
+    def seconds(self) -> float:
+        return time.perf_counter() - self._began
+
+    def stage(self, stage: Stage) -> None:
+        """Tells that a stage begins."""
+        self._last = replace(self._last, stage=stage, seconds=self.seconds)
+        self._tell(self._last)
+
+    def after_round(self, on_round: OnRound | None) -> OnRound:
+        """The callback for rounds, which tells of each and calls the user's own."""
+
+        def call(figures: Round, decision: Decision) -> None:
+            self._last = Progress("rounds", figures.number, figures.confident, figures.queries, self.seconds)
+            self._tell(self._last)
+            if on_round:
+                on_round(figures, decision)
+
+        return call
 
 
 def changed_rules(rules: Rules, changes: Options) -> Rules:
@@ -135,10 +179,17 @@ def _used_options(
     }
 
 
-def _reliability(reasoning: Reasoning, gold: Alignment | None) -> Sequence[dict[str, float]]:
-    """How often links are right, by probability: those of gold links, else the best candidates of held-out seeds."""
+def _reliability(reasoning: Reasoning, gold: Alignment | None, cardinality: Cardinality) -> Sequence[dict[str, float]]:
+    """How often links are right, by probability: those of gold links, else the best candidates of held-out seeds.
+
+    Held-out seeds judge the links of an entity that has one link at most.
+    """
     if gold is not None:
-        return reliability(reasoning.alignment, gold)
-    if reasoning.held_out is None:
+        return reliability(reasoning.alignment, gold, cardinality)
+    single_source, single_target = one_link(cardinality)
+    if reasoning.held_out is None or not (single_source or single_target):
         return []
-    return reliability(greedy(reasoning.held_out.candidates), reasoning.held_out.links)
+    links, best = reasoning.held_out.links, greedy(reasoning.held_out.candidates)
+    if not single_source:
+        best = best.where(np.isin(best.targets, links.targets))
+    return reliability(best, links, cardinality)

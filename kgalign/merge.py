@@ -1,4 +1,4 @@
-"""Two graphs merged along their links: a linked entity gets the IRI of its target, and each statement keeps its graph."""
+"""Two graphs merged along their links: linked entities get one IRI, as a rule that of the target, and each statement keeps its graph."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ from pathlib import Path
 import numpy as np
 import scipy  # which imports its parts on first use
 
-from kgalign.data import Alignment, AlignmentTask, Ints, KnowledgeGraph
+from kgalign.data import Alignment, AlignmentTask, Ints, KnowledgeGraph, one_link
 from kgalign.errors import OptionError
-from kgalign.features.relations import Edges, RelationMatch
-from kgalign.iri import LABEL_PROPERTIES, as_name, local_name, normal_iri
+from kgalign.features.relations import Edges, RelationMatch, group_links
+from kgalign.iri import LABEL_PROPERTIES, as_name, local_name, normal_iri, readable_names
+from kgalign.writers.kinds import link_kinds
 from kgalign.writers.rdf import LABEL, literal
-from kgalign.writers.sameas import SAME_AS, iri
-from kgalign.writers.tsv import one_field
+from kgalign.writers.sameas import PREDICATES, iri
+from kgalign.writers.tsv import write_rows
 
 LINKS = "<urn:kgalign:links>"
 ENDINGS = (".nt", ".nq")
@@ -45,9 +46,17 @@ class Conflict:
 
 
 def single_links(alignment: Alignment, task: AlignmentTask, least: float) -> tuple[Alignment, list[Conflict]]:
-    """The seeds and the links of at least that probability, the most probable for each target; each link that is left out is a conflict."""
+    """The seeds and the links of at least that probability; each link that is left out is a conflict.
+
+    Where a target has one link at most, its most probable one is kept.
+    """
     kept = alignment.where(alignment.scores >= least)
-    links = task.seeds + kept.where(~np.isin(kept.sources, task.seeds.sources))
+    single_source, single_target = one_link(task.cardinality)
+    if single_source:
+        kept = kept.where(~np.isin(kept.sources, task.seeds.sources))
+    links = task.seeds + kept.where(~np.isin(kept.keys, task.seeds.keys))
+    if not single_target:
+        return links, []
     order = np.lexsort((-links.scores, links.targets))
     first = np.ones(len(order), bool)
     first[1:] = np.diff(links.targets[order]) != 0
@@ -59,20 +68,42 @@ def single_links(alignment: Alignment, task: AlignmentTask, least: float) -> tup
     return links.where(np.sort(order[first])), conflicts
 
 
-def merged(task: AlignmentTask, links: Alignment) -> Iterator[Quad]:
-    """Every statement of both graphs, and an owl:sameAs triple for each link."""
-    matches = dict(links.pairs.tolist())
-    targets = [iri(entity, "target") for entity in task.target.entities]
-    sources = [
-        targets[matches[number]] if number in matches else iri(entity, "source")
-        for number, entity in enumerate(task.source.entities)
-    ]
-    for source, target in links.pairs.tolist():
-        own = iri(task.source.entities[source], "source")
-        if own != targets[target]:
-            yield targets[target], SAME_AS, own, LINKS
-    yield from _statements(task.source, sources, "source")
-    yield from _statements(task.target, targets, "target")
+def merged(task: AlignmentTask, links: Alignment, whole: tuple[KnowledgeGraph, KnowledgeGraph] | None = None) -> Iterator[Quad]:
+    """Every statement of both graphs, and a triple for each link: owl:sameAs, or what says the same of its kind.
+
+    Args:
+        task: The two graphs.
+        links: Links between them. Entities that links join have one IRI: that of the target, or that of the source where only a source has
+            several targets; where both may have several, that of the target with the most probable link.
+        whole: The two graphs with the nodes that reading folds, see `kgalign.readers.folding`. None: those of the task are whole.
+    """
+    own = [[iri(entity, side) for entity in graph.entities] for side, graph in (("source", task.source), ("target", task.target))]
+    sources, targets = _common_iris(task, links, own)
+    said = set()
+    for pair, kind in zip(links.pairs.tolist(), link_kinds(links, task).tolist(), strict=True):
+        for names, common, number in zip(own, (sources, targets), pair, strict=True):
+            statement = common[number], PREDICATES[kind], names[number], LINKS
+            if names[number] != common[number] and statement not in said:
+                said.add(statement)
+                yield statement
+    graphs, all_names = (task.source, task.target), (sources, targets)
+    for graph, unfolded, names, side in zip(graphs, whole or graphs, all_names, ("source", "target"), strict=True):
+        name_of = dict(zip(graph.entities, names, strict=True))
+        yield from _statements(unfolded, [name_of.get(entity) or iri(entity, side) for entity in unfolded.entities], side)
+        yield from _other_names(graph, names, side)
+
+
+def _common_iris(task: AlignmentTask, links: Alignment, own: Sequence[Sequence[str]]) -> tuple[list[str], list[str]]:
+    """The IRI of each source and each target in the merged graph, from their own IRIs."""
+    side = 0 if task.cardinality == "one-to-many" else 1
+    sources, targets = list(own[0]), list(own[1])
+    common: dict[int, str] = {}
+    groups = group_links(links)
+    for link in np.argsort(-links.scores, kind="stable").tolist():
+        source, target = links.pairs[link].tolist()
+        name = common.setdefault(int(groups[link]), own[side][(source, target)[side]])
+        sources[source] = targets[target] = name
+    return sources, targets
 
 
 def find_conflicts(task: AlignmentTask, links: Alignment, relations: Sequence[RelationMatch] = ()) -> list[Conflict]:
@@ -80,11 +111,11 @@ def find_conflicts(task: AlignmentTask, links: Alignment, relations: Sequence[Re
 
     Only properties and relations that have one value or end as a rule can contradict. Two properties are the same if their names are
     equal or if most of their values agree, two relations if their names are equal or if they match. Values are compared in a normal
-    form, see `kgalign.features.literals.value_features`, and text only within one language. Names of entities may differ.
+    form, see `kgalign.features.values.value_features`, and text only within one language. Names of entities may differ.
 
     Args:
         task: The two graphs.
-        links: Links between them, one-to-one.
+        links: Links between them; each of several links of an entity is compared.
         relations: Relations that match.
     """
     return [*_value_conflicts(task, links), *_fact_conflicts(task, links, relations)]
@@ -113,27 +144,32 @@ def write_merged(quads: Iterator[Quad], path: Path) -> int:
 
 def write_conflicts(conflicts: Sequence[Conflict], path: Path) -> None:
     """Writes a header and one conflict on each line."""
-    with path.open("w", encoding="utf-8", newline="\n") as file:
-        print("kind", "entity", "property", "source", "target", sep="\t", file=file)
-        for each in conflicts:
-            fields = (each.kind, each.entity, each.property, each.source, each.target)
-            print(*(one_field(field) for field in fields), sep="\t", file=file)
+    rows = ((each.kind, each.entity, each.property, each.source, each.target) for each in conflicts)
+    write_rows(("kind", "entity", "property", "source", "target"), rows, path)
 
 
 def _statements(graph: KnowledgeGraph, names: Sequence[str], side: str) -> Iterator[Quad]:
+    """The triples and literals of a graph."""
     origin = f"<urn:kgalign:{side}>"
     relations = [iri(each, "relation") for each in graph.relations]
     for head, relation, tail in graph.triples.tolist():
         yield names[head], relations[relation], names[tail], origin
-    written = np.zeros(len(names), bool)  # entities whose name is among the literals
     for part in (graph.labels, graph.attributes):
         properties = [iri(each, "relation") for each in part.properties]
         for (entity, number), value, kind in zip(part.facts.tolist(), part.values, part.kinds, strict=True):
             yield names[entity], properties[number], literal(value, kind), origin
+
+
+def _other_names(graph: KnowledgeGraph, names: Sequence[str], side: str) -> Iterator[Quad]:
+    """The names that are neither among the literals nor from IRIs, such as those of a table of names."""
+    written = np.zeros(len(names), bool)
+    for part in (graph.labels, graph.attributes):
+        for entity, value in zip(part.facts[:, 0].tolist(), part.values, strict=True):
             written[entity] |= as_name(value) == graph.names[entity]
+    from_iris = readable_names(graph.entities)
     for number, (entity, name) in enumerate(zip(graph.entities, graph.names, strict=True)):
-        if name and not written[number] and name != local_name(normal_iri(entity)):  # such as one from a table of names
-            yield names[number], LABEL, literal(name), origin
+        if name and not written[number] and name not in (from_iris[number], local_name(normal_iri(entity))):
+            yield names[number], LABEL, literal(name), f"<urn:kgalign:{side}>"
 
 
 def _value_conflicts(task: AlignmentTask, links: Alignment) -> Iterator[Conflict]:
@@ -160,18 +196,18 @@ def _single_values(graph: KnowledgeGraph, ids: Ints, numbers: dict[str, int], la
 
     Only properties that have one value as a rule count, and no names. New values and languages are added to `numbers` and `languages`.
     """
-    from kgalign.features.literals import value_features  # imports sparse matrices, which is slow
+    from kgalign.features.values import value_features
 
     literals = graph.attributes
-    link_of = np.full(len(graph.entities), -1, np.int64)
-    link_of[ids] = np.arange(len(ids))
     named = set(graph.labels.facts[:, 1].tolist())
     usable = [name.strip("<>") not in LABEL_PROPERTIES and number not in named for number, name in enumerate(literals.properties)]
-    rows = np.flatnonzero((link_of[literals.facts[:, 0]] >= 0) & np.array(usable, bool)[literals.facts[:, 1]])
+    rows, of_links = _rows_of_links(literals.facts[:, 0], ids)
+    is_usable = np.array(usable, bool)[literals.facts[rows, 1]]
+    rows, of_links = rows[is_usable], of_links[is_usable]
     values = [numbers.setdefault(value_features(literals.values[row])[0], len(numbers)) for row in rows.tolist()]
     kinds = (literals.kinds[row] for row in rows.tolist())
     language_numbers = [languages.setdefault(kind if kind.startswith("@") else "", len(languages)) for kind in kinds]
-    places = np.array(language_numbers, np.int64) * len(ids) + link_of[literals.facts[rows, 0]]
+    places = np.array(language_numbers, np.int64) * len(ids) + of_links
     facts = np.column_stack([literals.facts[rows, 1], places, np.array(values, np.int64)])
     facts, first = np.unique(facts, axis=0, return_index=True)
     _, begins, counts = np.unique(facts[:, :2], axis=0, return_index=True, return_counts=True)
@@ -180,6 +216,16 @@ def _single_values(graph: KnowledgeGraph, ids: Ints, numbers: dict[str, int], la
     functional = single_places >= FUNCTIONAL * all_places
     single = begins[(counts == 1) & functional[properties]]
     return np.column_stack([facts[single], rows[first[single]]])
+
+
+def _rows_of_links(entities: Ints, ids: Ints) -> tuple[Ints, Ints]:
+    """The position of each fact once for each link of its entity, ascending, and that link; `ids` are the entities of the links."""
+    order = np.argsort(ids, kind="stable")
+    begins, ends = np.searchsorted(ids[order], entities, "left"), np.searchsorted(ids[order], entities, "right")
+    counts = ends - begins
+    rows = np.repeat(np.arange(len(entities)), counts)
+    inner = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
+    return rows, order[begins[rows] + inner]
 
 
 def _same_properties(source: Ints, target: Ints, names: Sequence[str], others: Sequence[str]) -> list[tuple[int, int]]:
@@ -215,13 +261,14 @@ def _fact_conflicts(task: AlignmentTask, links: Alignment, relations: Sequence[R
     matches = {(match.source, match.target, match.inverse) for match in relations if match.score >= SAME_RELATION}
     matches |= {(name, name, False) for name in set(task.source.relations) & set(task.target.relations)}
     numbers, other_numbers = ({name: i for i, name in enumerate(graph.relations)} for graph in (task.source, task.target))
-    match_of = np.full(len(task.source.entities) + 1, -1, np.int64)  # the last one is for the id -1, no end
-    match_of[links.sources] = links.targets
+    groups = group_links(links)
+    group_of = [np.full(len(graph.entities) + 1, -1, np.int64) for graph in (task.source, task.target)]  # the last one: no end
+    group_of[0][links.sources], group_of[1][links.targets] = groups, groups
     source, target = Edges.of_task(task)
     for name, other, inverse in sorted(matches):
         mine = _single_ends(source, numbers[name])[links.sources]
         theirs = _single_ends(target, other_numbers[other] + inverse * target.relations)[links.targets]
-        differ = (match_of[mine] >= 0) & (theirs >= 0) & (match_of[mine] != theirs)
+        differ = (group_of[0][mine] >= 0) & (theirs >= 0) & (group_of[0][mine] != group_of[1][theirs])
         both = _both_names(name, f"^{other}" if inverse else other)
         for entity, one, two in zip(links.targets[differ].tolist(), mine[differ].tolist(), theirs[differ].tolist(), strict=True):
             yield Conflict("fact", task.target.entities[entity], both, task.source.entities[one], task.target.entities[two])

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-import numpy as np
-
 from kgalign.data import Alignment, AlignmentTask, Ints, KnowledgeGraph
 from kgalign.features.text import SHARED_SCRIPT, fold, script_overlap, scripts
+from kgalign.iri import local_name
 
 FEW_LINKS = 0.02  # plausible links for each entity that could have one
 FEW_SEEDS = 20
 PLAUSIBLE = 0.5
 CODE = 0.5  # a name with a smaller share of letters than this is a code, such as Q42
-MOST_NAMES = 10_000  # a larger graph is sampled
+MOST_NAMES = 10_000  # entities; a larger graph is sampled
+MOST_LITERALS = 3  # that a hint lists
 
 
 def has_few_links(task: AlignmentTask, alignment: Alignment) -> bool:
@@ -25,8 +25,9 @@ def has_few_links(task: AlignmentTask, alignment: Alignment) -> bool:
 def diagnose(task: AlignmentTask, alignment: Alignment) -> list[str]:
     """A line for each stage about what it had to work with, then a hint for each stage that had too little."""
     source, target = _names(task.source, task.queries), _names(task.target, task.pool)
-    common = len({*map(fold, source)} & {*map(fold, target)} - {""})
-    source_scripts, target_scripts = scripts(source), scripts(target)
+    all_source, all_target = ([name for own in side for name in own] for side in (source, target))
+    common = len({*map(fold, all_source)} & {*map(fold, all_target)} - {""})
+    source_scripts, target_scripts = scripts(all_source), scripts(all_target)
     overlap = script_overlap(source_scripts, target_scripts)
     plausible = int((alignment.scores > PLAUSIBLE).sum())
     stages = [
@@ -40,24 +41,29 @@ def diagnose(task: AlignmentTask, alignment: Alignment) -> list[str]:
     return stages + [f"hint: {hint}" for hint in _hints(task, source, target, overlap, common)]
 
 
-def _hints(task: AlignmentTask, source: Sequence[str], target: Sequence[str], overlap: float, common: int) -> Iterable[str]:
+def _hints(
+    task: AlignmentTask, source: Sequence[Sequence[str]], target: Sequence[Sequence[str]], overlap: float, common: int
+) -> Iterable[str]:
     for side, names, graph in (("source", source, task.source), ("target", target, task.target)):
         if not _readable(names):
             yield (
                 f"the names of the {side} are codes or missing: name the property that holds the names with `labels`, "
                 f"or give a table of IRI and name with `names_{side}`"
             )
-        elif graph.record.get("subjects with a label", 1.0) < 0.5:
-            yield f"most entities of the {side} have no label, only an IRI: name the property that holds the names with `labels`"
+        elif graph.record.get("individuals with a label", 1.0) < 0.5:
+            yield (
+                f"most entities of the {side} have no label, only an IRI: name the property that holds the names with `labels`"
+                + _unnamed_text(graph)
+            )
     if overlap < SHARED_SCRIPT:
         yield (
-            "the names are in different scripts: choose a common language with `languages`, give translations with `names_source`, "
-            "or a sentence encoder that knows both languages with `encoder`"
+            "the names are in different scripts: give translations with `names_source`, or a sentence encoder that knows both languages "
+            "with `encoder`; without `languages`, names in all languages are compared"
         )
     elif not common and _readable(source) and _readable(target):
         yield (
-            "no name is in both graphs: check that they describe the same things; if their languages differ, choose a common one "
-            "with `languages`"
+            "no name is in both graphs: check that they describe the same things; if their languages differ, give translations with "
+            "`names_source`, or a sentence encoder that knows both languages with `encoder`"
         )
     if len(task.seeds) < FEW_SEEDS:
         yield f"there are {len(task.seeds)} seeds: with a few dozen links given as `seeds`, neighbours become evidence"
@@ -66,24 +72,38 @@ def _hints(task: AlignmentTask, source: Sequence[str], target: Sequence[str], ov
             yield f"the {side} has few triples between entities, so neighbours are little evidence"
 
 
-def _names(graph: KnowledgeGraph, entities: Ints) -> list[str]:
+def _names(graph: KnowledgeGraph, entities: Ints) -> list[list[str]]:
+    """All names of each entity."""
     chosen = entities[:: max(1, len(entities) // MOST_NAMES)]
-    return [graph.names[entity] for entity in chosen.tolist()]
+    return [[name.text for name in graph.names.of_entity(entity)] for entity in chosen.tolist()]
 
 
-def _readable(names: Sequence[str]) -> bool:
-    """Whether at least half of the names are more than codes."""
-    return bool(names) and float(np.mean([not _is_code(name) for name in names])) >= 0.5
+def _readable(entities: Sequence[Sequence[str]]) -> bool:
+    """Whether at least half of the entities have a name that is more than a code."""
+    return _readable_share(entities) >= 0.5
+
+
+def _readable_share(entities: Sequence[Sequence[str]]) -> float:
+    return sum(any(not _is_code(name) for name in names) for names in entities) / max(1, len(entities))
 
 
 def _is_code(name: str) -> bool:
     return sum(map(str.isalpha, name)) < CODE * max(1, len(name))
 
 
-def _name_text(names: Sequence[str]) -> str:
-    codes = sum(map(_is_code, names))
-    example = next(iter(names), "")
-    return f"{1 - codes / max(1, len(names)):.0%} readable (such as {example[:40]!r})"
+def _name_text(entities: Sequence[Sequence[str]]) -> str:
+    example = next((name for names in entities for name in names), "")
+    return f"{_readable_share(entities):.0%} readable (such as {example[:40]!r})"
+
+
+def _unnamed_text(graph: KnowledgeGraph) -> str:
+    """The literals of the largest class without names, empty where there are none."""
+    classes = graph.record.get("names by class", ())
+    unnamed = next((each for each in classes if not each["names"] and each["no names"]), None)
+    if unnamed is None:
+        return ""
+    listed = ", ".join(unnamed["no names"][:MOST_LITERALS])
+    return f"; {unnamed['subjects']:,} entities ({local_name(unnamed['class'])}) have {listed}"
 
 
 def _share_text(shares: dict[str, float]) -> str:

@@ -1,17 +1,16 @@
-"""The evidence for and against links and their runners-up: linked neighbours, literals, and the parts of the score."""
+"""The evidence for and against links and their runners-up: names, linked neighbours, literals, and the parts of the score."""
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from kgalign.data import Alignment, AlignmentTask, Candidates, Floats, Ints
+from kgalign.data import Alignment, AlignmentTask, Candidates, Floats, Ints, one_link
+from kgalign.explain.names import matching_names
 from kgalign.features.relations import Edges, plausible_links
-from kgalign.features.text import fold
 from kgalign.seams import Contributions
 
 MOST_LINKS = 100_000  # of a larger run, the links with the lowest probability are explained
@@ -31,15 +30,16 @@ class Evidence:
 
     Attributes:
         edges: The edges of the source and of the target.
-        sources: (n,) the source entities that are explained.
+        sources: (n,) the source entities that are explained, ascending; one with several links occurs once for each.
         links: (n,) the pair that is the link of each, -1: it is unmatched.
-        runners_up: (n,) the pair that is the best other candidate of each, -1: there is none.
+        runners_up: (n,) the pair that is the best candidate of each that is no link of it, -1: there is none.
         pairs: (p, 2) source id, target id.
         probabilities: (p,)
-        similarities: (p,) the similarity of the two names, see `name_similarity`.
+        names: (p, 2) the positions of the two most similar names in the names of source and target, -1: nothing in common.
+        similarities: (p,) the similarity of these two names, see `matching_names`.
         shared: (p,) the number of linked neighbours, also those that are not kept.
         rounds: (p,) the round in which the link became confident, 0: in none.
-        taken_by: (p,) another source that is linked to the target, -1: there is none.
+        taken_by: (p,) another source that is linked to the target, -1: there is none; for a runner-up only if a target has one link at most.
         starts: (p + 1,) where the neighbours of each pair begin.
         neighbours: (m, 2) source id, target id.
         neighbour_probabilities: (m,) the probability of the link between the two.
@@ -57,6 +57,7 @@ class Evidence:
     runners_up: Ints
     pairs: Ints
     probabilities: Floats
+    names: Ints
     similarities: Floats
     shared: Ints
     rounds: Ints
@@ -96,12 +97,18 @@ def gather_evidence(
     if sources is None:
         sources = _explained(alignment, candidates)
     all_links = (known if known is not None else Alignment.empty()) + alignment + task.seeds
-    positions, (runners_up, shares) = _positions(alignment, sources), _runners_up(alignment, candidates, sources)
-    linked, contested = positions >= 0, runners_up >= 0
+    explained = np.unique(sources)
+    sources, positions = _positions(alignment, explained)
+    runners_up, shares = _runners_up(alignment, candidates, explained)
+    linked, contested, owner = positions >= 0, runners_up >= 0, np.searchsorted(explained, sources)
     links = alignment.where(positions[linked])
-    pairs = np.concatenate([links.pairs, np.column_stack([sources, runners_up])[contested]])
+    pairs = np.concatenate([links.pairs, np.column_stack([explained, runners_up])[contested]])
     rivals = np.full(len(pairs), -1)
-    rivals[: len(links)] = runners_up[linked]
+    rivals[: len(links)] = runners_up[owner[linked]]
+    taken_by = _taken_by(all_links, pairs)
+    if not one_link(task.cardinality)[1]:
+        taken_by[len(links) :] = -1
+    names, similarities = matching_names(task, pairs)
     edges = Edges.of_task(task)
     around = _neighbours(edges, all_links, pairs, rivals)
     literals = read_literals(task.source, task.target)
@@ -110,13 +117,14 @@ def gather_evidence(
         edges=edges,
         sources=sources,
         links=_numbered(linked, 0),
-        runners_up=_numbered(contested, len(links)),
+        runners_up=_numbered(contested, len(links))[owner],
         pairs=pairs,
         probabilities=np.concatenate([links.scores, shares[contested]]),
-        similarities=_name_similarities(task, pairs),
+        names=names,
+        similarities=similarities,
         shared=around.shared,
         rounds=np.concatenate([links.rounds, np.zeros(int(contested.sum()), np.int64)]),
-        taken_by=_taken_by(all_links, pairs),
+        taken_by=taken_by,
         starts=around.starts,
         neighbours=around.neighbours,
         neighbour_probabilities=around.probabilities,
@@ -127,11 +135,6 @@ def gather_evidence(
         agreement=agreement,
         contributions=contributions(pairs) if contributions is not None else None,
     )
-
-
-def name_similarity(one: str, other: str) -> float:
-    """The share of letter pairs that two names have in common (Dice), 0 to 1; case and accents do not count."""
-    return _in_common(_letter_pairs(one), _letter_pairs(other))
 
 
 def relations_between(edges: Edges, entities: Ints, neighbours: Ints) -> tuple[Ints, Ints]:
@@ -151,23 +154,6 @@ def relations_between(edges: Edges, entities: Ints, neighbours: Ints) -> tuple[I
     return starts, triples[order[places], 1]
 
 
-def _name_similarities(task: AlignmentTask, pairs: Ints) -> Floats:
-    left, right = (
-        {number: _letter_pairs(graph.names[number]) for number in np.unique(ids).tolist()}
-        for graph, ids in ((task.source, pairs[:, 0]), (task.target, pairs[:, 1]))
-    )
-    return np.array([_in_common(left[source], right[target]) for source, target in pairs.tolist()], np.float64)
-
-
-def _letter_pairs(name: str) -> frozenset[str]:
-    folded = f" {fold(name)} "
-    return frozenset(map("".join, itertools.pairwise(folded))) if folded.strip() else frozenset()
-
-
-def _in_common(one: frozenset[str], other: frozenset[str]) -> float:
-    return round(2 * len(one & other) / max(1, len(one) + len(other)), 4)
-
-
 def _explained(alignment: Alignment, candidates: Candidates) -> Ints:
     """The sources with a link or a candidate, ascending; those with the least probable links where there are too many."""
     rows = candidates.queries[(candidates.targets >= 0).any(axis=1)] if candidates.targets.size else np.empty(0, np.int64)
@@ -175,25 +161,32 @@ def _explained(alignment: Alignment, candidates: Candidates) -> Ints:
     if len(sources) <= MOST_LINKS:
         return sources
     order = np.argsort(alignment.scores, kind="stable")[:MOST_LINKS]
-    return np.sort(alignment.sources[order])
+    return np.unique(alignment.sources[order])
 
 
-def _positions(alignment: Alignment, sources: Ints) -> Ints:
-    """(n,) the position of each source's link in the alignment, -1: it has none."""
-    order = np.argsort(alignment.sources, kind="stable")
-    return _look_up(alignment.sources[order], order, sources)
+def _positions(alignment: Alignment, sources: Ints) -> tuple[Ints, Ints]:
+    """Each source once for each of its links, most probable first, and the position of that link; once and -1 where it has none."""
+    order = np.lexsort((-alignment.scores, alignment.sources))
+    ascending = alignment.sources[order]
+    begins, ends = np.searchsorted(ascending, sources, "left"), np.searchsorted(ascending, sources, "right")
+    counts = np.maximum(ends - begins, 1)
+    inner = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+    places = np.repeat(begins, counts) + inner
+    return np.repeat(sources, counts), np.where(
+        np.repeat(ends > begins, counts), np.append(order, -1)[np.minimum(places, len(order))], -1
+    )
 
 
 def _runners_up(alignment: Alignment, candidates: Candidates, sources: Ints) -> tuple[Ints, Floats]:
-    """(n,) the best candidate of each source apart from its link, -1: there is none, and its probability."""
+    """(n,) the best candidate of each source that is no link of it, -1: there is none, and its probability."""
     order = np.argsort(candidates.queries, kind="stable")
     rows = _look_up(candidates.queries[order], order, sources)
     if not candidates.targets.size or not len(sources):
         return np.full(len(sources), -1), np.zeros(len(sources))
     chosen = candidates.where(rows)
-    positions = _positions(alignment, sources)
-    links = np.where(positions >= 0, np.append(alignment.targets, -1)[positions], -1)
-    eligible = (chosen.targets >= 0) & (chosen.targets != links[:, None]) & (rows >= 0)[:, None]
+    queries = np.broadcast_to(sources[:, None], chosen.targets.shape)
+    keys = Alignment(np.column_stack([queries.ravel(), chosen.targets.ravel()])).keys.reshape(chosen.targets.shape)
+    eligible = (chosen.targets >= 0) & ~np.isin(keys, alignment.keys) & (rows >= 0)[:, None]
     slots = eligible.argmax(axis=1)
     lines = np.arange(len(sources))
     runners_up = np.where(eligible.any(axis=1), chosen.targets[lines, slots], -1)
@@ -214,41 +207,62 @@ class _Around:
 def _neighbours(sides: tuple[Edges, Edges], known: Alignment, pairs: Ints, rivals: Ints) -> _Around:
     """The strongest neighbours of each pair. `rivals` are the targets of the runners-up, -1: none."""
     source, target = (side.adjacency for side in sides)
-    match, probability = np.full(source.shape[0], -1), np.zeros(source.shape[0])
-    match[known.sources], probability[known.sources] = known.targets, known.scores
     width = max(1, target.shape[0])
     degrees = [side.degrees for side in sides]
 
     owners, near = _expand(source, pairs[:, 0], None)
-    other = match[near]
     edges = np.sort(np.repeat(np.arange(target.shape[0]), np.diff(target.indptr)) * width + target.indices)
-    both = (other >= 0) & _contains(edges, pairs[owners, 1] * width + other)
+    other, probability, both = _matches_of(near, known, lambda at, ids: _contains(edges, pairs[owners[at], 1] * width + ids))
     shared = np.bincount(owners[both], minlength=len(pairs))
     rarity = 1 / np.log(3 + degrees[0][near] + np.where(other >= 0, degrees[1][other], 0))
-    weights = probability[near] * rarity
+    weights = probability * rarity
 
     target_owners, target_near = _expand(target, pairs[:, 1], MOST_HUB_NEIGHBOURS)
     alone = ~np.isin(target_owners * width + target_near, owners[both] * width + other[both])
     target_owners, target_near = target_owners[alone], target_near[alone]
     target_rarity = 1 / np.log(3 + degrees[1][target_near])
 
-    blocks = []
-    for kind, (owner, left, right, weight, most) in enumerate(
+    blocks, values = [], []
+    nothing = np.zeros(len(target_near))
+    for kind, (owner, left, right, weight, value, most) in enumerate(
         (
-            (owners[both], near[both], other[both], weights[both], MOST_SHARED),
-            (owners[~both], near[~both], np.full(int((~both).sum()), -1), rarity[~both], MOST_OTHERS),
-            (target_owners, np.full(len(target_near), -1), target_near, target_rarity, MOST_OTHERS),
+            (owners[both], near[both], other[both], weights[both], probability[both], MOST_SHARED),
+            (owners[~both], near[~both], np.full(int((~both).sum()), -1), rarity[~both], 0 * probability[~both], MOST_OTHERS),
+            (target_owners, np.full(len(target_near), -1), target_near, target_rarity, nothing, MOST_OTHERS),
         )
     ):
         kept = _best_of_each(owner, weight, most)
         blocks.append(np.column_stack([owner[kept], np.full(len(kept), kind), left[kept], right[kept]]))
+        values.append(value[kept])
     rows = np.concatenate(blocks)
-    rows = rows[np.lexsort((rows[:, 1], rows[:, 0]))]  # stable, so that the strongest stay first
+    order = np.lexsort((rows[:, 1], rows[:, 0]))  # stable, so that the strongest stay first
+    rows = rows[order]
     starts = np.searchsorted(rows[:, 0], np.arange(len(pairs) + 1))
     joined = rows[:, 1] == 0
     rival = rivals[rows[:, 0]]
     lacking = joined & (rival >= 0) & ~_contains(edges, rival * width + rows[:, 3])
-    return _Around(shared, starts, rows[:, 2:], np.where(joined, probability[rows[:, 2]], 0.0), lacking)
+    return _Around(shared, starts, rows[:, 2:], np.concatenate(values)[order], lacking)
+
+
+def _matches_of(near: Ints, known: Alignment, fits: Callable[[Ints, Ints], Ints]) -> tuple[Ints, Floats, Ints]:
+    """(n,) the target that each source is linked to, -1: none, the probability of that link, and whether the target fits.
+
+    Of several links of a source, one whose target fits comes first, and then the most probable one.
+
+    Args:
+        near: (n,) sources.
+        known: Links.
+        fits: Whether targets fit, by the positions of their sources.
+    """
+    sources, positions = _positions(known, np.unique(near))
+    begins, ends = np.searchsorted(sources, near, "left"), np.searchsorted(sources, near, "right")
+    at = np.repeat(np.arange(len(near)), ends - begins)
+    places = positions[np.repeat(begins - np.cumsum(ends - begins) + (ends - begins), ends - begins) + np.arange(len(at))]
+    targets, values = np.append(known.targets, -1)[places], np.append(known.scores, 0.0)[places]
+    fitting = (targets >= 0) & fits(at, targets)
+    order = np.lexsort((-values, ~fitting, at))
+    first = order[np.searchsorted(at, np.arange(len(near)))]
+    return targets[first], values[first], fitting[first]
 
 
 def _contains(ascending: Ints, wanted: Ints) -> Ints:

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from kgalign.data import AlignmentTask, Ints
+from kgalign.data import RANKS, AlignmentTask, Ints
 from kgalign.explain.evidence import AGREEMENT, Evidence, relations_between
-from kgalign.explain.explanations import Contribution, Explanation, Neighbour, Pair, Value
+from kgalign.explain.explanations import Contribution, Explanation, MatchingName, Neighbour, OtherLink, Pair, Value
 
 LINK, RUNNER_UP = "link", "runner-up"
 SIDES = ("source", "target")
@@ -33,6 +33,7 @@ def evidence_table(evidence: Evidence, task: AlignmentTask, decoder: str) -> Any
         "role": pa.array(np.where(is_link, LINK, RUNNER_UP).tolist(), pa.string()),
         "probability": pa.array(np.round(evidence.probabilities, 4)),
         "name_similarity": pa.array(evidence.similarities),
+        "matching_names": _matching_names(evidence, task),
         "shared": pa.array(evidence.shared),
         "round": pa.array(evidence.rounds),
         "decided_by": pa.array(np.where(is_link, decided_by, "").tolist(), pa.string()),
@@ -42,17 +43,21 @@ def evidence_table(evidence: Evidence, task: AlignmentTask, decoder: str) -> Any
         "values": _lists(evidence.value_starts, _values(evidence, task)),
         "contributions": _contributions(evidence),
     }
-    order = np.lexsort((~is_link, sources))  # the link and the runner-up of one source are neighbouring rows
+    order = np.lexsort((~is_link, sources))  # the links and the runner-up of one source are neighbouring rows
     return pa.table(columns).take(pa.array(order))
 
 
 def explanations(rows: Iterable[Mapping[str, Any]]) -> Iterator[Explanation]:
-    """The explanations that rows of the table hold; rows of one source are neighbours."""
+    """The explanations that rows of the table hold, one for each link; rows of one source are neighbours."""
     for source, group in groupby(rows, key=lambda row: row["source"]):
-        by_role = {row["role"]: row for row in group}
-        row = by_role.get(LINK) or by_role[RUNNER_UP]
-        link, runner_up = (_pair(by_role[role]) if role in by_role else None for role in (LINK, RUNNER_UP))
-        yield Explanation(source, row["source_name"], row["source_neighbours"], link, runner_up, row["round"], row["decided_by"])
+        of_source = list(group)
+        links, runners_up = ([row for row in of_source if row["role"] == role] for role in (LINK, RUNNER_UP))
+        runner_up = _pair(runners_up[0]) if runners_up else None
+        for row in links or runners_up:
+            link = _pair(row) if links else None
+            others = tuple(OtherLink(each["target"], each["target_name"], each["probability"]) for each in links if each is not row)
+            about = source, row["source_name"], row["source_neighbours"]
+            yield Explanation(*about, link, runner_up, row["round"], row["decided_by"], others)
 
 
 class _Entities:
@@ -71,6 +76,22 @@ class _Entities:
         places = pa.array(ids, mask=ids < 0)
         iris, names = self.texts[side]
         return {side: iris.take(places), f"{side}_name": names.take(places)}
+
+
+def _matching_names(evidence: Evidence, task: AlignmentTask) -> Any:
+    """Text, language and rank of the most similar names of each pair, on either side; null where they have nothing in common."""
+    import pyarrow as pa
+
+    ranks = pa.array(RANKS, pa.string())
+    missing = evidence.names[:, 0] < 0
+    fields: dict[str, Any] = {}
+    for column, (side, graph) in enumerate(zip(SIDES, (task.source, task.target), strict=True)):
+        names, rows = graph.names, np.where(missing, 0, evidence.names[:, column])
+        places = pa.array(rows, mask=missing)
+        fields[side] = pa.array(names.text, pa.string()).take(places)
+        fields[f"{side}_language"] = pa.array(names.language, pa.string()).take(places)
+        fields[f"{side}_rank"] = ranks.take(pa.array(np.append(names.rank, 0)[rows], mask=missing))
+    return pa.StructArray.from_arrays(list(fields.values()), list(fields), mask=pa.array(missing))
 
 
 def _neighbours(evidence: Evidence, task: AlignmentTask, entities: _Entities) -> dict[str, Any]:
@@ -126,6 +147,13 @@ def _lists(starts: Ints, fields: Mapping[str, Any]) -> Any:
     return pa.ListArray.from_arrays(pa.array(starts, pa.int32()), pa.StructArray.from_arrays(list(fields.values()), list(fields)))
 
 
+def _names(row: Mapping[str, Any] | None) -> tuple[MatchingName, MatchingName] | None:
+    if row is None:
+        return None
+    one, other = (MatchingName(row[side], row[f"{side}_language"], row[f"{side}_rank"]) for side in SIDES)
+    return one, other
+
+
 def _pair(row: Mapping[str, Any]) -> Pair:
     relations = ("source_relations", "target_relations")
     return Pair(
@@ -133,6 +161,7 @@ def _pair(row: Mapping[str, Any]) -> Pair:
         name=row["target_name"],
         probability=row["probability"],
         name_similarity=row["name_similarity"],
+        matching_names=_names(row.get("matching_names")),  # an older run has none
         shared=row["shared"],
         neighbour_count=row["target_neighbours"],
         neighbours=tuple(Neighbour(**{**each, **{name: tuple(each[name]) for name in relations}}) for each in row["neighbours"]),

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from kgalign.data import AlignmentTask
+from kgalign.data import AlignmentTask, KnowledgeGraph
 from kgalign.errors import DataError, KgalignError
-from kgalign.explain.explanations import Explanation
+from kgalign.explain.notebook import Explanations
 from kgalign.iri import local_name, normal_iri
 from kgalign.readers.schema import schema_of
 from kgalign.runs.evidence_table import SIDES, evidence_table, explanations
@@ -30,6 +30,7 @@ class RunContents:
         unmatched: All unmatched entities of both graphs.
         evidence: The rows of the evidence table for some sources, by IRI.
         task: The task; may read its graphs again.
+        classes: The links between classes, also those that were evidence only.
     """
 
     place: str
@@ -37,18 +38,20 @@ class RunContents:
     unmatched: Sequence[UnmatchedRow]
     evidence: Callable[[Sequence[str]], Iterable[Mapping[str, Any]]]
     task: Callable[[], AlignmentTask]
+    classes: Sequence[LinkRow] = ()
 
 
 @dataclass(frozen=True)
 class _Entity:
-    """An entity of one of the graphs."""
+    """An entity of one of the graphs. `others` are its names apart from the shown one."""
 
     side: str
     iri: str
     name: str
+    others: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        return f"{self.name}  <{self.iri}> of the {self.side}"
+        return f"{_named(self.name, self.iri)} of the {self.side}"
 
 
 def contents_of(run: Run) -> RunContents:
@@ -62,29 +65,30 @@ def contents_of(run: Run) -> RunContents:
 
     links = list(link_rows(run.alignment, run.task))
     unmatched = list(unmatched_rows(run.alignment, run.task, run.candidates))
-    return RunContents("", links, unmatched, evidence, lambda: run.task)
+    return RunContents("", links, unmatched, evidence, lambda: run.task, list(link_rows(run.classes, run.task)))
 
 
-def explain_entity(wanted: str, run: RunContents) -> list[Explanation]:
+def explain_entity(wanted: str, run: RunContents) -> Explanations:
     """The explanations of the entity that is wanted, see `Run.explain`."""
     linked = [_Entity(side, row[column], row[column + 2]) for row in run.links for column, side in enumerate(SIDES)]
-    unmatched = {_Entity(row.side, row.entity, row.name): row for row in run.unmatched}
-    found = _find(run.place, [*linked, *unmatched], wanted)
-    if found is None:
-        raise DataError(run.place + _why_unknown(run, wanted))
+    unmatched = {(row.side, row.entity): row for row in run.unmatched}
+    aligned = [*linked, *(_Entity(row.side, row.entity, row.name) for row in run.unmatched)]
+    found = _find(run.place, aligned, wanted) or _find_in_graphs(run, wanted, {(each.side, each.iri) for each in aligned})
     column = SIDES.index(found.side)
     links = [row for row in run.links if row[column] == found.iri]
     sources = [found.iri] if found.side == "source" else [row.source for row in links]
-    explained = list(explanations(run.evidence(sources))) if sources else []
+    explained = Explanations(explanations(run.evidence(sources)) if sources else ())
+    if found.side == "target" and links:  # its sources may have other links too
+        explained = Explanations(each for each in explained if each.link is not None and each.link.target == found.iri)
     if explained:
         return explained
     if links:
-        other = f"{links[0][3 - column]}  <{links[0][1 - column]}>"
+        other = _named(links[0][3 - column], links[0][1 - column])
         raise DataError(
             f"{run.place}{found} is linked to {other} with a probability of {links[0].probability}; its evidence is not stored: "
             "in a very large run only the links with the lowest probability have it"
         )
-    raise DataError(f"{run.place}{found} has no match: {_why_unmatched(unmatched[found])}")
+    raise DataError(f"{run.place}{found} has no match: {_why_unmatched(unmatched[found.side, found.iri])}")
 
 
 def _find(place: str, entities: Iterable[_Entity], wanted: str) -> _Entity | None:
@@ -95,6 +99,8 @@ def _find(place: str, entities: Iterable[_Entity], wanted: str) -> _Entity | Non
         lambda each: normal_iri(each.iri.strip("<>")) == normal_iri(wanted),
         lambda each: each.name == wanted,
         lambda each: folded in (each.iri.casefold(), each.name.casefold()) or last == local_name(each.iri).casefold(),
+        lambda each: wanted in each.others,
+        lambda each: folded in map(str.casefold, each.others),
     )
     entities = list(dict.fromkeys(entities))
     for fits in ways:
@@ -116,28 +122,59 @@ def _why_unmatched(row: UnmatchedRow) -> str:
     """Why an entity without evidence has no match."""
     if not row.best:
         return "it had no candidate" if row.side == "source" else "it was a candidate of no query"
-    return (
-        f"its best query is {row.best_name}  <{row.best}>, with a probability of {row.probability}, and has another match or none"
-    )
+    return f"its best query is {_named(row.best_name, row.best)}, with a probability of {row.probability}, and has another match or none"
 
 
-def _why_unknown(run: RunContents, wanted: str) -> str:
-    """Why a run says nothing about an entity: no graph has it, or it was neither a query nor in the candidate pool."""
+def _find_in_graphs(run: RunContents, wanted: str, aligned: Container[tuple[str, str]]) -> _Entity:
+    """The entity that is wanted, by any of its names.
+
+    Raises:
+        DataError: No graph has it, or it was neither a query nor in the candidate pool: side and IRI are not among `aligned`.
+    """
     try:
         task = run.task()
     except (KgalignError, OSError) as error:
-        return f"no query and no entity of the candidate pool is called {wanted!r}; the graphs cannot be read again ({error})"
-    graphs = dict(zip(SIDES, (task.source, task.target), strict=True))
-    entities = (_Entity(side, *each) for side, graph in graphs.items() for each in zip(graph.entities, graph.names, strict=True))
+        raise DataError(
+            f"{run.place}no query and no entity of the candidate pool is called {wanted!r}; the graphs cannot be read again ({error})"
+        ) from None
+    entities = [each for side, graph in zip(SIDES, (task.source, task.target), strict=True) for each in _entities(side, graph)]
     found = _find(run.place, entities, wanted)
     if found is None:
-        return f"no entity of either graph is called {wanted!r}; expected an IRI, the last part of one, or a name"
-    graph, column = graphs[found.side], SIDES.index(found.side)
-    number = graph.entities.index(found.iri)
+        raise DataError(
+            f"{run.place}no entity of either graph is called {wanted!r}; expected an IRI, the last part of one, or a name"
+        )
+    if (found.side, found.iri) not in aligned:
+        raise DataError(f"{run.place}{found} was not aligned: {_why_not_aligned(run, task, found)}")
+    return found
+
+
+def _entities(side: str, graph: KnowledgeGraph) -> Iterator[_Entity]:
+    others: dict[int, list[str]] = {}
+    for owner, text in zip(graph.names.owner.tolist(), graph.names.text, strict=True):
+        if text != graph.names[owner]:
+            others.setdefault(owner, []).append(text)
+    for number, (iri, name) in enumerate(zip(graph.entities, graph.names, strict=True)):
+        yield _Entity(side, iri, name, tuple(others.get(number, ())))
+
+
+def _why_not_aligned(run: RunContents, task: AlignmentTask, entity: _Entity) -> str:
+    """Why an entity of a graph was neither a query nor in the candidate pool."""
+    graphs, column = (task.source, task.target), SIDES.index(entity.side)
+    number = graphs[column].entities.index(entity.iri)
     seeds = task.seeds.pairs[task.seeds.pairs[:, column] == number]
     if len(seeds):
-        other = graphs[SIDES[1 - column]].entities[seeds[0, 1 - column]]
-        return f"{found} was not aligned: it is a seed, so its match was given: <{other}>"
-    is_schema = number in schema_of(graph)
-    why = "it is a class or a property; `classes` aligns those too" if is_schema else f"the {task.protocol} protocol leaves it out"
-    return f"{found} was not aligned: {why}"
+        other = graphs[1 - column].entities[seeds[0, 1 - column]]
+        return f"it is a seed, so its match was given: <{other}>"
+    link = next((row for row in run.classes if row[column] == entity.iri), None)
+    if link is not None:
+        other = _named(link[3 - column], link[1 - column])
+        return f"it is a class, and its link to {other} with a probability of {link.probability} was evidence for other links"
+    if number in schema_of(graphs[column]):
+        return "it is a class or a property; `classes` aligns those too"
+    if task.types is not None and not task.types[column][number]:
+        return "it is of none of the classes that `types` names"
+    return f"the {task.protocol} protocol leaves it out, or `only_{entity.side}` does"
+
+
+def _named(name: str, iri: str) -> str:
+    return f"{name}  <{iri}>" if name else f"<{iri}>"

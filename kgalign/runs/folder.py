@@ -14,7 +14,7 @@ from kgalign.errors import OptionError
 from kgalign.explain.report import render
 from kgalign.runs.evidence_table import evidence_table
 from kgalign.runs.run import Run
-from kgalign.runs.tables import write_candidates, write_relations, write_unmatched
+from kgalign.runs.tables import write_candidates, write_classes, write_relations, write_unmatched
 from kgalign.writers import sameas, sssom, tsv
 
 LINKS = "alignment.tsv"
@@ -22,12 +22,13 @@ SSSOM = "alignment.sssom.tsv"
 SAME_AS = "sameas.nt"
 UNMATCHED = "unmatched.tsv"
 RELATIONS = "relations.tsv"
+CLASSES = "classes.tsv"
 CANDIDATES = "candidates.parquet"
 EVIDENCE = "evidence.parquet"
 ROUNDS = "rounds.jsonl"
 REPORT = "run.json"
 PAGE = "report.html"
-FILES = {LINKS, SSSOM, SAME_AS, UNMATCHED, RELATIONS, CANDIDATES, EVIDENCE, ROUNDS, REPORT, PAGE}
+FILES = {LINKS, SSSOM, SAME_AS, UNMATCHED, RELATIONS, CLASSES, CANDIDATES, EVIDENCE, ROUNDS, REPORT, PAGE}
 
 
 def links_file(path: str | Path) -> Path:
@@ -53,7 +54,10 @@ def check_free(folder: str | Path) -> None:
 
 
 def write_run(run: Run, folder: str | Path) -> Path:
-    """Writes all FILES of a run and returns the folder. An earlier run there is replaced when the new one is complete."""
+    """Writes the FILES of a run and returns the folder. An earlier run there is replaced when the new one is complete.
+
+    A run that links no classes has no classes.tsv.
+    """
     folder = Path(folder).resolve()
     check_free(folder)
     folder.parent.mkdir(parents=True, exist_ok=True)
@@ -74,7 +78,9 @@ def _write_files(run: Run, folder: Path) -> None:
     sssom.write(run.alignment, run.task, folder / SSSOM)
     sameas.write(run.alignment, run.task, folder / SAME_AS)
     write_unmatched(run.alignment, run.task, run.candidates, folder / UNMATCHED)
-    write_relations(run.relations, folder / RELATIONS)
+    write_relations(run.relations, run.properties, run.task, folder / RELATIONS)
+    if len(run.classes):
+        write_classes(run.classes, run.task, folder / CLASSES)
     write_candidates(run.candidates, run.task, folder / CANDIDATES)
     evidence = run.evidence()
     pyarrow.parquet.write_table(evidence_table(evidence, run.task, run.decoder), folder / EVIDENCE, compression="zstd")

@@ -12,10 +12,10 @@ import numpy as np
 
 from kgalign.data import Alignment, AlignmentTask
 from kgalign.errors import DataError
-from kgalign.explain.explanations import Explanation
+from kgalign.explain.notebook import Explanations
 from kgalign.readers import read
 from kgalign.runs.explaining import RunContents, explain_entity
-from kgalign.runs.folder import EVIDENCE, LINKS, REPORT, UNMATCHED, links_file
+from kgalign.runs.folder import CLASSES, EVIDENCE, LINKS, REPORT, UNMATCHED, links_file
 from kgalign.runs.tables import read_link_rows, read_unmatched_rows
 
 PROBABILITY = re.compile(r"0(?:\.\d*)?|1(?:\.0*)?")
@@ -54,6 +54,22 @@ def read_links(path: str | Path, task: AlignmentTask) -> Alignment:
     return Alignment(np.array(pairs, np.int64).reshape(-1, 2), np.array(scores, np.float64))
 
 
+def read_names(folder: str | Path) -> tuple[dict[str, str], dict[str, str]]:
+    """The entity of each name that no other entity has as its name or id, for either graph: of those that the run linked or left unmatched."""
+    sides: tuple[dict[str, set[str]], dict[str, set[str]]] = ({}, {})
+    for _, link in read_link_rows(_expect_file(folder, LINKS)):
+        sides[0].setdefault(link.source_name, set()).add(link.source)
+        sides[1].setdefault(link.target_name, set()).add(link.target)
+    for _, row in read_unmatched_rows(_expect_file(folder, UNMATCHED)) if (Path(folder) / UNMATCHED).is_file() else ():
+        sides[row.side == "target"].setdefault(row.name, set()).add(row.entity)
+    entities = [{entity for ids in side.values() for entity in ids} for side in sides]
+    source, target = (
+        {name: next(iter(ids)) for name, ids in side.items() if name and len(ids) == 1 and name not in own}
+        for side, own in zip(sides, entities, strict=True)
+    )
+    return source, target
+
+
 def read_task(folder: str | Path) -> tuple[AlignmentTask, Alignment]:
     """The task of a run folder: the same graphs, read in the same way, and no gold links. Queries and pool may differ."""
     path = Path(folder) / REPORT
@@ -63,7 +79,7 @@ def read_task(folder: str | Path) -> tuple[AlignmentTask, Alignment]:
     return read(**arguments)
 
 
-def read_explanations(folder: str | Path, entity: str) -> list[Explanation]:
+def read_explanations(folder: str | Path, entity: str) -> Explanations:
     """Why an entity of a run has its match, or none, from the run folder alone; see `Run.explain`."""
     folder = Path(folder)
     evidence = _expect_file(folder, EVIDENCE)
@@ -73,6 +89,7 @@ def read_explanations(folder: str | Path, entity: str) -> list[Explanation]:
         [row for _, row in read_unmatched_rows(_expect_file(folder, UNMATCHED))],
         lambda sources: _read_evidence(evidence, sources),
         lambda: read_task(folder)[0],
+        [row for _, row in read_link_rows(folder / CLASSES)] if (folder / CLASSES).is_file() else (),
     )
     return explain_entity(entity, contents)
 

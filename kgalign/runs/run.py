@@ -11,17 +11,22 @@ from typing import Any
 
 import numpy as np
 
-from kgalign.data import Alignment, AlignmentTask, Candidates, Ints
+from kgalign.data import CLASS, PROPERTY, Alignment, AlignmentTask, Candidates, Ints
 from kgalign.errors import OptionError
 from kgalign.explain.evidence import Evidence, gather_evidence
-from kgalign.explain.explanations import Explanation
+from kgalign.explain.notebook import Explanations
 from kgalign.features.relations import RelationMatch
+from kgalign.notebook import html_table
 from kgalign.reasoning import Reasoning
+from kgalign.runs.links import Links
 from kgalign.seams import Contributions, FittedModel
 from kgalign.version import __version__
+from kgalign.writers.kinds import link_kinds
+
+SHOWN_METRICS = ("precision", "recall", "f1", "hits@1", "mrr")  # in a notebook
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Run:
     """The result of `align`.
 
@@ -55,6 +60,21 @@ class Run:
         return self.reasoning.alignment
 
     @property
+    def links(self) -> Links:
+        """The links by IRI: iterates over (source, target, probability), and becomes a data frame by `to_pandas()` or `to_polars()`."""
+        return Links(self.task, self.alignment)
+
+    @property
+    def classes(self) -> Alignment:
+        """The links between two classes. Those of classes that were evidence only, neither queries nor in the pool, are among them."""
+        return self._links_of_kind(CLASS)
+
+    @property
+    def properties(self) -> Alignment:
+        """The links between two properties. Those of properties that were evidence only are among them."""
+        return self._links_of_kind(PROPERTY)
+
+    @property
     def candidates(self) -> Candidates:
         """The candidates of the last round."""
         return self.reasoning.candidates
@@ -70,12 +90,12 @@ class Run:
 
         return write_run(self, folder)
 
-    def explain(self, entity: str | int) -> list[Explanation]:
-        """Why an entity has its match, or none. For a target: why each source that is linked to it has it.
+    def explain(self, entity: str | int) -> Explanations:
+        """Why an entity has its match, or none; one explanation for each link. For a target: why each source that is linked to it has it.
 
         Args:
-            entity: The IRI of an entity of either graph, the last part of the IRI, or its name, in upper or lower case; or the id of an
-                entity of the source. Where sources and targets fit, sources come first.
+            entity: The IRI of an entity of either graph, the last part of the IRI, or any of its names, in upper or lower case; or the id of
+                an entity of the source. Where sources and targets fit, sources come first.
 
         Raises:
             DataError: No entity or more than one is called so, or there is nothing to explain: it is a seed, or had no candidate.
@@ -112,9 +132,11 @@ class Run:
             "kgalign": __version__,
             "options": dict(self.options),
             "protocol": self.task.protocol,
+            "cardinality": self.task.cardinality,
             "queries": len(self.task.queries),
             "pool": len(self.task.pool),
             "seeds": len(self.task.seeds),
+            "rejected": len(self.task.rejected),
             "matched": len(self.alignment),
             "unmatched": dict(zip(("source", "target"), map(len, self.task.unmatched(self.alignment)), strict=True)),
             "metrics": dict(self.metrics) if self.metrics is not None else None,
@@ -123,9 +145,36 @@ class Run:
             "seconds": {stage: round(seconds, 3) for stage, seconds in self.seconds.items()},
             "peak_mb": peak_mb(),
             "inputs": dict(self.inputs),
-            "reading": {"source": dict(self.task.source.record), "target": dict(self.task.target.record)},
+            "reading": {
+                "source": dict(self.task.source.record),
+                "target": dict(self.task.target.record),
+                "seeds": dict(self.task.seeds.record),
+                "rejected": dict(self.task.rejected.record),
+            },
             "versions": {"python": platform.python_version(), "numpy": np.__version__},
         }
+
+    def __repr__(self) -> str:
+        return f"Run({len(self.alignment)} links of {len(self.task.queries)} queries)"
+
+    def _repr_html_(self) -> str:
+        unmatched = self.task.unmatched(self.alignment)
+        figures: dict[str, str | int | float] = {
+            "queries": len(self.task.queries),
+            "links": len(self.alignment),
+            "of them above 0.9": int((self.alignment.scores > 0.9).sum()),
+            "of them above 0.5": int((self.alignment.scores > 0.5).sum()),
+            "unmatched of the source": len(unmatched[0]),
+            "unmatched of the target": len(unmatched[1]),
+            "rounds": len(self.reasoning.rounds),
+            "seconds": sum(self.seconds.values()),
+            **{name: value for name, value in (self.metrics or {}).items() if name in SHOWN_METRICS},
+        }
+        return html_table("Run", (), figures.items()) + self.links._repr_html_()
+
+    def _links_of_kind(self, kind: int) -> Alignment:
+        links = self.alignment + self.reasoning.known
+        return links.where(link_kinds(links, self.task) == kind)
 
 
 def peak_mb() -> int | None:

@@ -11,13 +11,13 @@ import numpy as np
 from kgalign.data import Alignment, AlignmentTask, Candidates
 from kgalign.errors import DataError
 from kgalign.features.relations import RelationMatch
-from kgalign.files import open_lines
+from kgalign.files import open_lines, without_apostrophe
 from kgalign.writers.parquet import strings, write_columns
 from kgalign.writers.tsv import write_rows
 
 
 class LinkRow(NamedTuple):
-    """The columns of alignment.tsv that are read back; `kgalign.writers.tsv` writes them."""
+    """The columns of classes.tsv, and those of alignment.tsv that are read back; `kgalign.writers.tsv` writes that one."""
 
     source: str
     target: str
@@ -38,7 +38,7 @@ class UnmatchedRow(NamedTuple):
 
 
 class RelationRow(NamedTuple):
-    """A line of relations.tsv: two relations that match. `direction` is `inverse` where one is the other reversed."""
+    """A line of relations.tsv: two relations or properties that match. `direction` is `inverse` where one is the other reversed."""
 
     source: str
     target: str
@@ -47,7 +47,7 @@ class RelationRow(NamedTuple):
 
 
 def link_rows(alignment: Alignment, task: AlignmentTask) -> Iterator[LinkRow]:
-    """The links as alignment.tsv has them."""
+    """The links as alignment.tsv and classes.tsv have them."""
     source, target = task.source, task.target
     for (left, right), score in zip(alignment.pairs.tolist(), alignment.scores.tolist(), strict=True):
         yield LinkRow(source.entities[left], target.entities[right], source.names[left], target.names[right], f"{score:.4f}")
@@ -76,10 +76,27 @@ def write_unmatched(alignment: Alignment, task: AlignmentTask, candidates: Candi
     write_rows(UnmatchedRow._fields, unmatched_rows(alignment, task, candidates), path)
 
 
-def write_relations(matches: Iterable[RelationMatch], path: Path) -> None:
+def relation_rows(matches: Iterable[RelationMatch], properties: Alignment, task: AlignmentTask) -> Iterator[RelationRow]:
+    """The relations that match by their use and the properties that are linked, best first.
+
+    Where a pair matches in both ways, the larger number counts.
+    """
+    scores = {(each.source, each.target, "inverse" if each.inverse else "same"): each.score for each in matches}
+    for (left, right), score in zip(properties.pairs.tolist(), properties.scores.tolist(), strict=True):
+        link = task.source.entities[left], task.target.entities[right], "same"
+        scores[link] = max(score, scores.get(link, 0.0))
+    for match, score in sorted(scores.items(), key=lambda item: (-item[1], item[0])):
+        yield RelationRow(*match, f"{score:.4f}")
+
+
+def write_relations(matches: Iterable[RelationMatch], properties: Alignment, task: AlignmentTask, path: Path) -> None:
     """Writes relations.tsv."""
-    rows = (RelationRow(each.source, each.target, "inverse" if each.inverse else "same", f"{each.score:.4f}") for each in matches)
-    write_rows(RelationRow._fields, rows, path)
+    write_rows(RelationRow._fields, relation_rows(matches, properties, task), path)
+
+
+def write_classes(classes: Alignment, task: AlignmentTask, path: Path) -> None:
+    """Writes classes.tsv."""
+    write_rows(LinkRow._fields, link_rows(classes, task), path)
 
 
 def write_candidates(candidates: Candidates, task: AlignmentTask, path: Path) -> None:
@@ -116,4 +133,4 @@ def _read_columns(path: Path, names: tuple[str, ...]) -> Iterator[tuple[int, lis
         fields = line.split("\t")
         if len(fields) <= max(places):
             raise DataError(f"{path}:{number}: expected {len(header)} fields between tabs, found {len(fields)}: {line[:60]!r}")
-        yield number, [fields[place] for place in places]
+        yield number, [without_apostrophe(fields[place]) for place in places]

@@ -28,8 +28,9 @@ __all__ = ["WRITERS", "write", "write_graph"]
 def write(alignment: Alignment, task: AlignmentTask, path: str | Path) -> None:
     """Writes links to a file. The ending of its name says the format; of several that fit, the longest counts.
 
-    Built in are .tsv, .sssom.tsv, .nt (owl:sameAs), .rdf (the alignment format of the OAEI) and .parquet. Installed packages add others
-    by entry points of the group `kgalign.writers`: the name is the ending without its dot, the value a `kgalign.seams.LinkWriter`.
+    Built in are .tsv, .sssom.tsv, .nt (owl:sameAs, or owl:equivalentClass, owl:equivalentProperty and skos:exactMatch by the kind of the
+    entities), .rdf (the alignment format of the OAEI) and .parquet. Installed packages add others by entry points of the group
+    `kgalign.writers`: the name is the ending without its dot, the value a `kgalign.seams.LinkWriter`.
     """
     path = Path(path)
     endings = [ending for ending in WRITERS if path.name.endswith(f".{ending}")]

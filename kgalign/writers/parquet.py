@@ -8,13 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from kgalign.data import Alignment, AlignmentTask, Ints
+from kgalign.data import KINDS, Alignment, AlignmentTask, Ints
 
 
 def write(alignment: Alignment, task: AlignmentTask, path: Path) -> None:
     """Writes the links with the same columns as `kgalign.writers.tsv`."""
+    write_columns(link_columns(alignment, task), path)
+
+
+def link_columns(alignment: Alignment, task: AlignmentTask) -> dict[str, Any]:
+    """The columns of the table of links, by name."""
     decoder = str(alignment.record.get("decoder", "decoder"))
-    columns = {
+    return {
         "source": strings(task.source.entities, alignment.sources),
         "target": strings(task.target.entities, alignment.targets),
         "source_name": strings(task.source.names, alignment.sources),
@@ -22,8 +27,8 @@ def write(alignment: Alignment, task: AlignmentTask, path: Path) -> None:
         "probability": alignment.scores,
         "round": alignment.rounds,
         "decided_by": strings((decoder, "easy-to-hard"), (alignment.rounds > 0).astype(np.int64)),
+        "kind": strings(KINDS, task.source.kinds[alignment.sources]),
     }
-    write_columns(columns, path)
 
 
 def strings(texts: Sequence[str], ids: Ints) -> Any:

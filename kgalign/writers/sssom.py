@@ -9,47 +9,57 @@ import csv
 import json
 import re
 import uuid
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import date
 from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import quote
 
 import numpy as np
 
 from kgalign.data import Alignment, AlignmentTask, KnowledgeGraph
 from kgalign.version import __version__
+from kgalign.writers.kinds import link_kinds
 from kgalign.writers.sameas import iri
 from kgalign.writers.tsv import one_field
 
-HEADER = (
-    "subject_id",
-    "subject_label",
-    "predicate_id",
-    "object_id",
-    "object_label",
-    "mapping_justification",
-    "mapping_cardinality",
-    "confidence",
-    "comment",
-)
 METADATA = """\
 #sssom_version: "1.1"
 #curie_map:
 {prefixes}
 #mapping_set_id: https://w3id.org/sssom/mapping-set/{identifier}
 #license: https://w3id.org/sssom/license/unspecified
-#subject_type: owl named individual
-#subject_source: kgalign:source
-#object_type: owl named individual
-#object_source: kgalign:target
+{subject_type}#subject_source: kgalign:source
+{object_type}#object_source: kgalign:target
 #mapping_tool: kgalign
 #mapping_tool_version: {version}
 #mapping_date: {today}
 """
 MOST_PREFIXES = 40  # of a side; where there are more namespaces, shorter ones are used
-EXACT, COMPOSITE, NO_MATCH = "skos:exactMatch", "semapv:CompositeMatching", "sssom:NoTermFound"
+PREDICATES = ("owl:sameAs", "owl:equivalentClass", "owl:equivalentProperty", "skos:exactMatch")  # in the order of KINDS
+TYPES = ("owl named individual", "owl class", "rdf property", "skos concept")  # the same
+COMPOSITE, NO_MATCH = "semapv:CompositeMatching", "sssom:NoTermFound"
 NAMESPACE = re.compile(r"^.*[#/]|^.*:", re.DOTALL)
 NOT_ENCODED = "%/()',!:@=+;$&*?~#"  # `quote` would encode these too, but an IRI and a CURIE may hold them
+
+
+class Mapping(NamedTuple):
+    """A row: a link, or an unmatched entity beside sssom:NoTermFound, which then has the type of that entity.
+
+    The columns stand in the order of the canonical form.
+    """
+
+    subject_id: str
+    subject_label: str
+    predicate_id: str
+    object_id: str
+    object_label: str
+    mapping_justification: str
+    subject_type: str
+    object_type: str
+    mapping_cardinality: str
+    confidence: str
+    comment: str
 
 
 def write(alignment: Alignment, task: AlignmentTask, path: Path) -> None:
@@ -61,45 +71,60 @@ def write(alignment: Alignment, task: AlignmentTask, path: Path) -> None:
     rows = sorted(_rows(alignment, task, subjects, objects, prefixes))
     content = "\n".join("\t".join(row) for row in rows)
     lines = [f"#  {name}: {json.dumps(namespace)}" for namespace, name in {"urn:kgalign:": "kgalign", **prefixes}.items()]
+    common = _common_types(rows)
+    columns = [number for number, name in enumerate(Mapping._fields) if name not in common]
     with path.open("w", encoding="utf-8", newline="") as file:
         file.write(
             METADATA.format(
                 prefixes="\n".join(lines),
                 identifier=uuid.uuid5(uuid.NAMESPACE_URL, content),
+                **{name: f"#{name}: {common[name]}\n" if name in common else "" for name in ("subject_type", "object_type")},
                 version=__version__,
                 today=date.today().isoformat(),
             )
         )
         table = csv.writer(file, delimiter="\t", lineterminator="\n")
-        table.writerow(HEADER)
-        table.writerows(rows)
+        table.writerows([row[number] for number in columns] for row in (Mapping._fields, *rows))
+
+
+def _common_types(rows: Sequence[Mapping]) -> dict[str, str]:
+    """The types that all rows share. The canonical form has them in the metadata instead of a column."""
+    found = {"subject_type": {row.subject_type for row in rows}, "object_type": {row.object_type for row in rows}}
+    return {name: types.pop() for name, types in found.items() if len(types) == 1}
 
 
 def _rows(
     alignment: Alignment, task: AlignmentTask, subjects: list[str], objects: list[str], prefixes: dict[str, str]
-) -> Iterable[tuple[str, ...]]:
+) -> Iterable[Mapping]:
     decoder = str(alignment.record.get("decoder", "decoder"))
-    uses = np.bincount(alignment.targets, minlength=1)
-    links = zip(alignment.pairs.tolist(), alignment.scores.tolist(), alignment.rounds.tolist(), strict=True)
-    for (source, target), score, number in links:
-        yield (
-            curie(subjects[source], prefixes),
-            one_field(task.source.names[source]),
-            EXACT,
-            curie(objects[target], prefixes),
-            one_field(task.target.names[target]),
-            COMPOSITE,
-            "1:1" if uses[target] == 1 else "n:1",
-            _number(score),
-            f"confident since round {number}" if number else f"decided by {decoder}",
+    several = [np.bincount(ids, minlength=1) > 1 for ids in alignment.pairs.T]  # sources with several targets, and the reverse
+    kinds = link_kinds(alignment, task).tolist()
+    links = zip(alignment.pairs.tolist(), alignment.scores.tolist(), alignment.rounds.tolist(), kinds, strict=True)
+    for (source, target), score, number, kind in links:
+        yield Mapping(
+            subject_id=curie(subjects[source], prefixes),
+            subject_label=one_field(task.source.names[source]),
+            predicate_id=PREDICATES[kind],
+            object_id=curie(objects[target], prefixes),
+            object_label=one_field(task.target.names[target]),
+            mapping_justification=COMPOSITE,
+            subject_type=TYPES[task.source.kinds[source]],
+            object_type=TYPES[task.target.kinds[target]],
+            mapping_cardinality=f"{'n' if several[1][target] else '1'}:{'n' if several[0][source] else '1'}",
+            confidence=_number(score),
+            comment=f"confident since round {number}" if number else f"decided by {decoder}",
         )
     queries, pool = task.unmatched(alignment)
     for source in queries.tolist():
-        name = one_field(task.source.names[source])
-        yield curie(subjects[source], prefixes), name, EXACT, NO_MATCH, "", COMPOSITE, "1:0", "", "no candidate is probable enough"
+        subject, name = curie(subjects[source], prefixes), one_field(task.source.names[source])
+        kind = task.source.kinds[source]
+        rest = COMPOSITE, TYPES[kind], TYPES[kind], "1:0", "", "no candidate is probable enough"
+        yield Mapping(subject, name, PREDICATES[kind], NO_MATCH, "", *rest)
     for target in pool.tolist():
-        name = one_field(task.target.names[target])
-        yield NO_MATCH, "", EXACT, curie(objects[target], prefixes), name, COMPOSITE, "0:1", "", "no query is linked to it"
+        object_, name = curie(objects[target], prefixes), one_field(task.target.names[target])
+        kind = task.target.kinds[target]
+        rest = COMPOSITE, TYPES[kind], TYPES[kind], "0:1", "", "no query is linked to it"
+        yield Mapping(NO_MATCH, "", PREDICATES[kind], object_, name, *rest)
 
 
 def curie(address: str, prefixes: dict[str, str]) -> str:

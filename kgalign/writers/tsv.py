@@ -6,13 +6,17 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from kgalign.data import Alignment, AlignmentTask
+from kgalign.data import KINDS, Alignment, AlignmentTask
+from kgalign.files import with_apostrophe
 
-COLUMNS = ("source", "target", "source_name", "target_name", "probability", "round", "decided_by")
+COLUMNS = ("source", "target", "source_name", "target_name", "probability", "round", "decided_by", "kind")
 
 
 def write(alignment: Alignment, task: AlignmentTask, path: Path) -> None:
-    """Writes the links with a header. `round` is the round in which the link became confident, 0 where the decoder decided at the end."""
+    """Writes the links with a header.
+
+    `round` is the round in which the link became confident, 0 where the decoder decided at the end. `kind` is that of the source entity.
+    """
     decoder = str(alignment.record.get("decoder", "decoder"))
     links = zip(alignment.pairs.tolist(), alignment.scores.tolist(), alignment.rounds.tolist(), strict=True)
     rows = (
@@ -24,6 +28,7 @@ def write(alignment: Alignment, task: AlignmentTask, path: Path) -> None:
             f"{score:.4f}",
             str(number),
             "easy-to-hard" if number else decoder,
+            KINDS[task.source.kinds[source]],
         )
         for (source, target), score, number in links
     )
@@ -31,11 +36,11 @@ def write(alignment: Alignment, task: AlignmentTask, path: Path) -> None:
 
 
 def write_rows(columns: Sequence[str], rows: Iterable[Sequence[str]], path: Path) -> None:
-    """Writes a header and rows with tabs between the fields."""
+    """Writes a header and rows with tabs between the fields. Spreadsheets open such tables, so no field may be a formula to them."""
     with path.open("w", encoding="utf-8", newline="\n") as file:
         print(*columns, sep="\t", file=file)
         for row in rows:
-            print(*map(one_field, row), sep="\t", file=file)
+            print(*(with_apostrophe(one_field(field)) for field in row), sep="\t", file=file)
 
 
 def one_field(text: str) -> str:

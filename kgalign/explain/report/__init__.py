@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from kgalign.data import Alignment, AlignmentTask
 from kgalign.explain.evidence import Evidence
 from kgalign.explain.report.tables import link_tables
@@ -24,6 +26,7 @@ FIGURES = {
     "precision": "of the links that test links can judge are right",
     "mrr": "mean of 1 / rank of the right candidate",
     "many_to_one": "of the links share their target",
+    "one_to_many": "of the links share their source",
     "ece": "calibration error: mean distance of probabilities from the truth",
 }
 PROTOCOLS = {
@@ -72,7 +75,7 @@ def render(
     page.filters["local_name"] = local_name
     return page.from_string((HERE / "report.html.j2").read_text("utf-8")).render(
         title=f"{len(alignment):,} links",
-        headline=f"{len(alignment):,} of {_count(len(task.queries), 'query', 'queries')} matched",
+        headline=_headline(task, alignment),
         lead=_lead(alignment),
         sizes=_sizes(task, alignment),
         facts=_facts(task, alignment, decoder, options or {}, seconds or {}),
@@ -100,6 +103,12 @@ def render(
 def as_json(data: Any) -> str:
     """Compact JSON that cannot end the script element around it, whatever names it holds."""
     return json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
+
+
+def _headline(task: AlignmentTask, alignment: Alignment) -> str:
+    matched = len(np.unique(alignment.sources))
+    headline = f"{matched:,} of {_count(len(task.queries), 'query', 'queries')} matched"
+    return headline if matched == len(alignment) else f"{headline}, by {_count(len(alignment), 'link')}"
 
 
 def _lead(alignment: Alignment) -> str:
@@ -140,6 +149,8 @@ def _facts(
     task: AlignmentTask, alignment: Alignment, decoder: str, options: Mapping[str, Any], seconds: Mapping[str, float]
 ) -> list[tuple[str, str]]:
     facts = [("seeds", f"{len(task.seeds):,}"), ("links", f"{len(alignment):,}"), ("protocol", task.protocol)]
+    if task.cardinality != "one-to-one":
+        facts.append(("cardinality", task.cardinality))
     if "model" in options:
         facts.append(("model", str(options["model"])))
     return [*facts, ("decoder", decoder), ("time", f"{sum(seconds.values()):,.1f} s")]

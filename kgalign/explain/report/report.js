@@ -6,9 +6,11 @@ const { links, pairs, near, starts } = data;
 const byId = (id) => document.getElementById(id);
 const count = (number) => number.toLocaleString("en");
 const probability = (link) => (links.pair[link] < 0 ? 0 : pairs.p[links.pair[link]] / 1000);
-const sourceName = (id) => data.source.names[id];
-const targetName = (id) => data.target.names[id];
 const iri = (side, id) => data[side].prefix + data[side].iris[id];
+const nameOf = (side, id) => data[side].names[id] || iri(side, id);
+const sourceName = (id) => nameOf("source", id);
+const targetName = (id) => nameOf("target", id);
+const shortName = (side, id) => data[side].names[id] || iri(side, id).split(/[/#]/).filter(Boolean).pop() || iri(side, id);
 
 function element(name, properties = {}, ...children) {
   const made = document.createElement(name);
@@ -43,6 +45,10 @@ function fit(text, width, size, bold = false) {
   }
   return text.slice(0, low) + "…";
 }
+
+// The links of each entity, by its position on its side; an entity may have several.
+const grouped = (idOf) => links.pair.reduce((found, pair, link) => { if (pair >= 0) (found[idOf(link)] ||= []).push(link); return found; }, {});
+const linksOf = { source: grouped((link) => links.source[link]), target: grouped((link) => pairs.target[links.pair[link]]) };
 
 // ---- rounds
 
@@ -121,10 +127,10 @@ function drawBands() {
 }
 
 function saveTable(chosen, name) {
-  const plain = (text) => text.replace(/[\t\r\n]/g, " ");
+  const plain = (text) => text.replace(/[\t\r\n]/g, " ").replace(/^(?='*[=+@-])(?![+-][\d., ]*\d%?$)/, "'"); // no field is a formula
   const lines = chosen.map((link) => {
     const pair = links.pair[link];
-    return [iri("source", links.source[link]), iri("target", pairs.target[pair]), sourceName(links.source[link]), targetName(pairs.target[pair]), probability(link).toFixed(3)].map(plain).join("\t");
+    return [iri("source", links.source[link]), iri("target", pairs.target[pair]), data.source.names[links.source[link]], data.target.names[pairs.target[pair]], probability(link).toFixed(3)].map(plain).join("\t");
   });
   const text = ["source\ttarget\tsource_name\ttarget_name\tprobability", ...lines, ""].join("\n");
   const url = URL.createObjectURL(new Blob([text], { type: "text/tab-separated-values" }));
@@ -177,8 +183,10 @@ function matching() {
   const wanted = byId("search").value.trim().toLowerCase(), band = byId("band").value, round = byId("round").value;
   if (wanted && !haystack)
     haystack = links.source.map((source, link) => {
-      const pair = links.pair[link], target = pair < 0 ? "" : `${targetName(pairs.target[pair])}\n${iri("target", pairs.target[pair])}`;
-      return `${sourceName(source)}\n${iri("source", source)}\n${target}`.toLowerCase();
+      const pair = links.pair[link];
+      return [["source", source], ["target", pair < 0 ? -1 : pairs.target[pair]]]
+        .flatMap(([side, id]) => (id < 0 ? [] : [nameOf(side, id), iri(side, id), ...namesOf(side, id).map(([text]) => text)]))
+        .join("\n").toLowerCase();
     });
   const found = [];
   for (let link = 0; link < links.source.length; link++) {
@@ -221,6 +229,14 @@ function showPage() {
   }
 }
 
+// How many links an entity has, where it has several; a click lists them.
+function several(side, id) {
+  const found = linksOf[side][id] || [];
+  if (found.length < 2) return [];
+  const show = (event) => { event.stopPropagation(); byId("band").value = "all"; byId("round").value = "all"; byId("search").value = iri(side, id); refresh(); };
+  return [" ", element("button", { type: "button", className: "several", title: `List all links of ${nameOf(side, id)}`, on: { click: show } }, `${count(found.length)} links`)];
+}
+
 function row(link) {
   const pair = links.pair[link], value = probability(link);
   const name = element("button", { type: "button", "aria-expanded": "false" }, sourceName(links.source[link]));
@@ -230,8 +246,8 @@ function row(link) {
   fill.style.width = `${100 * value}%`;
   const made = element(
     "tr", { className: "link" },
-    element("td", {}, name),
-    element("td", {}, match),
+    element("td", {}, name, ...several("source", links.source[link])),
+    element("td", {}, match, ...(pair < 0 ? [] : several("target", pairs.target[pair]))),
     element("td", { className: "wide" }, pair < 0 ? "" : pairs.round[pair] ? String(pairs.round[pair]) : "end"),
     element("td", { className: "number" }, pair < 0 ? "" : element("span", { className: "meter" }, fill), pair < 0 ? "–" : value.toFixed(3)),
   );
@@ -258,6 +274,35 @@ function address(side, id) {
   return /^https?:\/\//.test(text) ? element("a", { href: text, rel: "noopener noreferrer", target: "_blank" }, text) : element("span", {}, text);
 }
 
+// All names of an entity, as text, language and rank; none where there is no more to say than its shown name.
+const namesOf = (side, id) => (data[side].all_names[id] || []).map(([text, ...rest]) => [text || nameOf(side, id), ...rest]);
+
+// Language and rank of a name, as a label behind it; none for a preferred name without a language.
+function label([, language, rank]) {
+  const parts = [language, rank ? data.ranks[rank] : ""].filter(Boolean);
+  return parts.length ? [" ", element("span", { className: "label" }, parts.join(", "))] : [];
+}
+
+function end(side, id) {
+  const kind = data[side].kinds ? data[side].kinds[id] : 0, names = namesOf(side, id), more = data[side].more_names[id];
+  const name = data[side].names[id], badge = kind ? [" ", element("span", { className: "badge" }, data.kinds[kind])] : [];
+  const made = element("div", {}, element("p", { className: "title" }, name || address(side, id), ...badge), name ? address(side, id) : "");
+  if (names.length) {
+    const items = names.map((each) => element("li", {}, each[0], ...label(each)));
+    if (more) items.push(element("li", { className: "note" }, `and ${count(more)} more`));
+    made.append(element("ul", { className: "names", "aria-label": `All names of ${nameOf(side, id)}` }, ...items));
+  }
+  return made;
+}
+
+// The two most similar names of a pair, where they are not the shown ones.
+function matchingNames(pair) {
+  const names = pairs.names[pair];
+  if (!names) return [];
+  const [one, other] = names.map((name) => element("span", {}, element("b", {}, name[0]), ...label(name)));
+  return [element("p", { className: "matching" }, "Names that match: ", one, " and ", other)];
+}
+
 function showLink(cell, link) {
   const pair = links.pair[link], runner = links.runner[link], source = links.source[link];
   const options = [];
@@ -267,7 +312,7 @@ function showLink(cell, link) {
   const buttons = options.map(([option, label]) => element("button", { type: "button", on: { click: () => choose(option) } }, label));
   function choose(option) {
     buttons.forEach((button, i) => button.setAttribute("aria-pressed", String(options[i][0] === option)));
-    ends.replaceChildren(address("source", source), address("target", pairs.target[option]));
+    ends.replaceChildren(end("source", source), end("target", pairs.target[option]), ...matchingNames(option));
     graphs.dataset.option = option;
     graphs.dataset.source = source;
     drawGraphs(graphs);
@@ -293,7 +338,12 @@ function against(link) {
   const said = element("div"), say = (text) => said.append(element("p", {}, text));
   if (pair >= 0) {
     say(pairs.round[pair] ? `Confident since round ${pairs.round[pair]}.` : `Decided at the end, by the decoder (${data.decoder}).`);
-    if (pairs.taken_by[pair] >= 0) say(`Another source has the same match: ${sourceName(pairs.taken_by[pair])}.`);
+    const others = (side, id) => (linksOf[side][id] || []).filter((other) => other !== link).sort((a, b) => probability(b) - probability(a));
+    const listed = (found, name) => found.slice(0, 8).map((other) => `${name(other)} (${probability(other).toFixed(3)})`).join("; ") + (found.length > 8 ? `; and ${count(found.length - 8)} more` : "");
+    const targets = others("source", links.source[link]), sources = others("target", pairs.target[pair]);
+    if (targets.length) say(`The source has ${count(targets.length)} more ${targets.length === 1 ? "link" : "links"}: ${listed(targets, (other) => targetName(pairs.target[links.pair[other]]))}.`);
+    if (sources.length) say(`The target has ${count(sources.length)} more ${sources.length === 1 ? "link" : "links"}: ${listed(sources, (other) => sourceName(links.source[other]))}.`);
+    else if (pairs.taken_by[pair] >= 0) say(`Another source has the same match: ${sourceName(pairs.taken_by[pair])}.`);
     const lacking = rowsOf(pair).filter((i) => near.flags[i] & 2).map((i) => targetName(near.target[i]));
     if (lacking.length) say(`The runner-up lacks: ${lacking.join("; ")}.`);
   }
@@ -374,7 +424,7 @@ function drawGraphs(place) {
     const edge = drawn("path", { class: joined ? "edge linked" : "edge", d: path });
     if (joined) edges.append(edge);
     else edges.prepend(edge); // linked ones lie on top
-    const name = (at ? targetName : sourceName)(id), relation = through(side, near[at ? "target_relations" : "source_relations"][i]);
+    const name = shortName(side, id), relation = through(side, near[at ? "target_relations" : "source_relations"][i]);
     const group = drawn("g", { class: joined ? "" : "alone" }, drawn("title", {}, `${name}\n${relation}\n${iri(side, id)}`));
     group.append(drawn("rect", { class: joined ? "node linked" : "node", x, y, width: plate, height: tall, rx: 9 }));
     group.append(caption(x + 12, y + 18, fit(name, plate - 20, 13, false)), caption(x + 12, y + 33, fit(relation, plate - 20, 11.5), "muted small"));
@@ -392,7 +442,7 @@ function drawGraphs(place) {
   left.forEach((i, line) => node("source", i, both.length + line, false));
   right.forEach((i, line) => node("target", i, both.length + line, false));
   svg.append(edges, nodes);
-  [[sourceName(source), 0], [targetName(target), 1]].forEach(([name, at]) => {
+  [[shortName("source", source), 0], [shortName("target", target), 1]].forEach(([name, at]) => {
     const [x, y] = ends[at], room = wide ? 124 : plate;
     svg.append(drawn("circle", { class: "centre", cx: x, cy: y, r: 13 }));
     svg.append(drawn("text", { x, y: y + 34, class: "strong", "text-anchor": "middle" }, fit(name, room, 13, true), drawn("title", {}, name)));
@@ -407,7 +457,7 @@ function drawGraphs(place) {
 // ---- keys, theme, start
 
 function move(by) {
-  const buttons = [...document.querySelectorAll("tr.link button")], at = buttons.indexOf(document.activeElement);
+  const buttons = [...document.querySelectorAll("tr.link button[aria-expanded]")], at = buttons.indexOf(document.activeElement);
   const next = buttons[at < 0 ? 0 : at + by];
   if (next) next.focus();
 }

@@ -7,23 +7,28 @@ from typing import Any
 
 import numpy as np
 
-from kgalign.data import Alignment, AlignmentTask, Ints, KnowledgeGraph
+from kgalign.data import KINDS, RANKS, Alignment, AlignmentTask, Ints, KnowledgeGraph, Name
 from kgalign.explain.evidence import AGREEMENT, Evidence, relations_between
 from kgalign.features.relations import Edges
 from kgalign.iri import local_name
 from kgalign.seams import Contributions
 
-LONGEST_VALUE = 80  # characters of a literal
+LONGEST_VALUE = 80  # characters of a name or a literal
+MOST_NAMES = 12  # of an entity
 MOST_DRAWN = 20_000  # links whose evidence the page holds, those with the lowest probability; the others are only listed
 
 
 def link_tables(task: AlignmentTask, evidence: Evidence, gold: Alignment | None = None) -> dict[str, Any]:
     """The tables that report.js reads, by name. Numbers stand for positions in other tables, -1 for none.
 
-    - `source`, `target`: the entities that occur, with IRIs, names and degrees.
+    - `source`, `target`: the entities that occur, with IRIs, names, degrees and kinds (absent where all are individuals). `all_names`:
+      by entity, for those of pairs with more to say than one name: text (0: the shown one), language and rank of each. `more_names`: how
+      many more an entity has.
+    - `kinds`, `ranks`: their names.
     - `relations`: the names of the relations of both sides.
     - `links`: source, pair (the link), runner (the runner-up), right (1, 0, or -1: not judged).
-    - `pairs`: target, p (in thousandths), similarity (per cent), shared, round, taken_by (another source with the same target).
+    - `pairs`: target, p (in thousandths), similarity (per cent), shared, round, taken_by (another source with the same target). `names`: by
+      pair, where the two most similar names are not both the shown ones: text, language and rank of the one and of the other.
     - `starts`: where the neighbours of each pair begin.
     - `near`: source, target, p, flags (1: a seed, 2: the runner-up lacks it), relations of either side.
     - `values`: starts (where the literals of each pair begin), property, the values of both sides, and their agreement, all as text.
@@ -35,9 +40,13 @@ def link_tables(task: AlignmentTask, evidence: Evidence, gold: Alignment | None 
     neighbours = evidence.neighbours[kept]
     source, source_numbers = _entities(task.source, evidence.edges[0], evidence.sources, evidence.taken_by, neighbours[:, 0])
     target, target_numbers = _entities(task.target, evidence.edges[1], evidence.pairs[:, 1], neighbours[:, 1])
+    source |= _all_names(task.source, source_numbers, evidence.pairs[drawn, 0])
+    target |= _all_names(task.target, target_numbers, evidence.pairs[drawn, 1])
     tables: dict[str, Any] = {
         "source": source,
         "target": target,
+        "kinds": KINDS,
+        "ranks": RANKS,
         "relations": {
             "source": [local_name(relation) for relation in task.source.relations],
             "target": [local_name(relation) for relation in task.target.relations],
@@ -54,6 +63,7 @@ def link_tables(task: AlignmentTask, evidence: Evidence, gold: Alignment | None 
             "shared": evidence.shared.tolist(),
             "round": evidence.rounds.tolist(),
             "taken_by": source_numbers[evidence.taken_by].tolist(),
+            "names": _matching_names(task, evidence, drawn),
         },
         "starts": np.searchsorted(owners, np.arange(len(evidence.pairs) + 1)).tolist(),
         "near": {
@@ -72,6 +82,38 @@ def link_tables(task: AlignmentTask, evidence: Evidence, gold: Alignment | None 
     if gold is not None:
         tables["links"]["right"] = _right(evidence, gold)
     return tables
+
+
+def _all_names(graph: KnowledgeGraph, numbers: Ints, ids: Ints) -> dict[str, dict[int, Any]]:
+    """The names of entities and how many more there are, by positions in the table; the shown name of an entity is 0 there."""
+    kept: dict[int, Any] = {}
+    more: dict[int, Any] = {}
+    for entity in np.unique(ids).tolist():
+        shown, names, number = graph.names[entity], graph.names.of_entity(entity), int(numbers[entity])
+        if names and names != [Name(shown)]:
+            kept[number] = [_plain_name(name, shown) for name in names[:MOST_NAMES]]
+        if len(names) > MOST_NAMES:
+            more[number] = len(names) - MOST_NAMES
+    return {"all_names": kept, "more_names": more}
+
+
+def _matching_names(task: AlignmentTask, evidence: Evidence, drawn: Ints) -> dict[int, list[Any]]:
+    """The most similar names of the pairs that are drawn, where they are not both the shown ones."""
+    sides = task.source.names, task.target.names
+    found: dict[int, list[Any]] = {}
+    for pair in np.flatnonzero(drawn & (evidence.names[:, 0] >= 0)).tolist():
+        places = list(zip(sides, evidence.names[pair].tolist(), evidence.pairs[pair].tolist(), strict=True))
+        if any(names.text[at] != names[entity] for names, at, entity in places):
+            found[pair] = [_plain_name(Name(names.text[at], names.language[at], int(names.rank[at]))) for names, at, _ in places]
+    return found
+
+
+def _plain_name(name: Name, shown: str = "") -> list[Any]:
+    """Text (0 for the shown name), language and rank, without what is empty at the end."""
+    parts: list[Any] = [0 if name.text == shown else name.text[:LONGEST_VALUE], name.language, name.rank]
+    while not parts[-1] and len(parts) > 1:
+        parts.pop()
+    return parts
 
 
 def _values(task: AlignmentTask, evidence: Evidence, drawn: Ints) -> dict[str, Any]:
@@ -119,12 +161,14 @@ def _entities(graph: KnowledgeGraph, edges: Edges, *ids: Ints) -> tuple[dict[str
     numbers[used] = np.arange(len(used))
     iris = [graph.entities[i] for i in used.tolist()]
     prefix = _common_start(iris)
-    table = {
+    table: dict[str, Any] = {
         "prefix": prefix,
         "iris": [iri[len(prefix) :] for iri in iris],
         "names": [graph.names[i] for i in used.tolist()],
         "degrees": edges.degrees[used].tolist(),
     }
+    if graph.kinds[used].any():
+        table["kinds"] = graph.kinds[used].tolist()
     return table, numbers
 
 

@@ -10,40 +10,54 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
 import typer
 
 from kgalign.align import align, check_storage, choose_model
 from kgalign.cli.options import (
     RULES,
     AsJson,
+    AsTable,
+    AsTriples,
+    Cardinalities,
+    CardinalityName,
     Classes,
     DecoderName,
+    IdSource,
+    IdTarget,
     Labels,
     Languages,
+    NoNames,
+    OnlySource,
+    OnlyTarget,
     Output,
     Protocols,
     Seed,
     Settings,
     Strict,
+    Types,
+    parse_form,
     parse_languages,
+    parse_only,
     parse_settings,
+    parse_types,
     places,
 )
-from kgalign.cli.printing import console, print_json, show_figures, show_hints, show_not_judged, size, working
-from kgalign.data import Alignment, AlignmentTask, KnowledgeGraph
+from kgalign.cli.printing import console, print_json, show_figures, show_hints, show_not_judged, working
+from kgalign.cli.progress import show_round, show_task
+from kgalign.data import Alignment, AlignmentTask
 from kgalign.decoding import DECODERS, decoder_options, make_decoder
 from kgalign.errors import DataError
 from kgalign.evaluate import evaluate
 from kgalign.explain.diagnosis import diagnose, has_few_links
+from kgalign.explain.duplicates import hint_cardinality
 from kgalign.features.encoders import check_encoder
 from kgalign.features.text import check_word_vectors
 from kgalign.models import DEFAULT, MODELS, model_options
-from kgalign.readers import read
-from kgalign.readers.candidates import read_candidates
-from kgalign.readers.tables import read_table
-from kgalign.readers.triples import LIKE_VALUES
-from kgalign.reasoning import Decision, Reasoning, Round, Rules
+from kgalign.progress import shown_progress
+from kgalign.readers import LINK_READERS, read
+from kgalign.readers.candidates import read_candidates, read_gold
+from kgalign.readers.places import expected
+from kgalign.reasoning import Reasoning, Rules
 from kgalign.runs import Run, check_free
 
 
@@ -56,13 +70,22 @@ class Scales(StrEnum):
 def align_command(
     source: Annotated[str, typer.Argument(help=f"a dataset folder, or the source graph: {places()}")],
     target: Annotated[str | None, typer.Argument(help="the target graph, where SOURCE is a graph")] = None,
-    seeds: Annotated[Path | None, typer.Option(help="table of links that are known to be right")] = None,
-    gold: Annotated[Path | None, typer.Option(help="table of links to measure the result by; never shown to the model")] = None,
+    seeds: Annotated[Path | None, typer.Option(help=f"links that are known to be right: {expected(LINK_READERS)}")] = None,
+    gold: Annotated[Path | None, typer.Option(help="links to measure the result by; never shown to the model")] = None,
+    rejected: Annotated[Path | None, typer.Option(help="pairs that are known to be wrong and must not be linked")] = None,
     output: Output = Path("run"),
     labels: Labels = None,
     languages: Languages = None,
+    id_source: IdSource = None,
+    id_target: IdTarget = None,
+    table: AsTable = False,
+    triples: AsTriples = False,
     strict: Strict = False,
     classes: Classes = False,
+    types: Types = None,
+    only_source: OnlySource = None,
+    only_target: OnlyTarget = None,
+    no_names: NoNames = False,
     names_source: Annotated[
         Path | None,
         typer.Option(help="table of IRI and name that replaces names of the source, for instance by translations"),
@@ -99,6 +122,7 @@ def align_command(
             help="closed: only entities of test links are aligned; open: all without a seed; by default open for two graphs"
         ),
     ] = None,
+    cardinality: CardinalityName = Cardinalities.one_to_one,
     seed_ratio: Annotated[
         float, typer.Option(help="share of the links that become seeds, where a folder has one file of links")
     ] = 0.3,
@@ -120,20 +144,36 @@ def align_command(
     how: dict[str, Any] = {
         "labels": labels or [],
         "languages": parse_languages(languages),
+        "form": parse_form(table, triples),
+        "id_source": id_source,
+        "id_target": id_target,
         "strict": strict,
         "classes": classes,
+        "cardinality": cardinality.value,
+        "names": not no_names,
         "seed_ratio": seed_ratio,
         "split_seed": seed,
         "fold": fold_number,
+        "types": parse_types(types),
+        "only_source": parse_only(only_source),
+        "only_target": parse_only(only_target),
     }
-    files = {"source": source, "target": target, "seeds": seeds, "names_source": names_source, "names_target": names_target}
+    files = {
+        "source": source,
+        "target": target,
+        "seeds": seeds,
+        "rejected": rejected,
+        "names_source": names_source,
+        "names_target": names_target,
+    }
+    lists = [each for side in ("only_source", "only_target") for each in how[side] if Path(each).is_file()]
     began = time.perf_counter()
     console.print(f"reading {source}" + (f" and {target}" if target else ""))
     with working("reading"):
         task, gold_links = read(**files, gold=gold, protocol=protocol.value if protocol else None, **how)  # type: ignore[arg-type]
     seconds = {"read": time.perf_counter() - began}
-    _show_task(task, seconds["read"])
-    with working("aligning"):
+    show_task(task, seconds["read"])
+    with shown_progress(console) as progress:
         run = align(
             task,
             gold_links,
@@ -143,13 +183,14 @@ def align_command(
             load=load,
             save=save,
             bootstrap=bootstrap,
-            on_round=_show_round,
+            on_round=show_round,
+            progress=progress,
         )
     given = {name: _whole_place(path) for name, path in files.items() if path is not None}
     run = replace(
         run,
         seconds={**seconds, **run.seconds},
-        inputs=_hashes(Path(path) for path in (*files.values(), gold) if path is not None),
+        inputs=_hashes(Path(path) for path in (*files.values(), gold, *lists) if path is not None),
         options={**run.options, "read": {**given, **how}},
     )
     _finish(run, output, as_json)
@@ -161,7 +202,8 @@ def decode(
     decoder: DecoderName = RULES.decoder_name,
     scale: Annotated[Scales, typer.Option("--scores", help="the meaning of the scores")] = Scales.similarity,
     temperature: Annotated[float, typer.Option(help="scores / temperature are log-odds")] = 1.0,
-    gold: Annotated[Path | None, typer.Option(help="table of links to measure the result by")] = None,
+    cardinality: CardinalityName = Cardinalities.one_to_one,
+    gold: Annotated[Path | None, typer.Option(help="links to measure the result by")] = None,
     settings: Settings = None,
     seed: Seed = RULES.seed,
     as_json: AsJson = False,
@@ -172,7 +214,7 @@ def decode(
     options = {"seed": seed, **parse_settings(settings, decoder_options(decoder))}
     decoded = make_decoder(decoder, **options)
     with working("reading"):
-        given, task = read_candidates(candidates, scale.value, temperature)
+        given, task = read_candidates(candidates, scale.value, temperature, cardinality.value)
     began = time.perf_counter()
     alignment = decoded(given)
     seconds = {"decode": time.perf_counter() - began}
@@ -212,46 +254,6 @@ def _check_before_reading(model: str, options: dict[str, Any], load: Path | None
         raise DataError(f"{load}: no such folder; expected one with a trained model, as `save` writes it")
 
 
-def _show_task(task: AlignmentTask, seconds: float) -> None:
-    console.print(f"read {size(task.source)} and {size(task.target)} in {seconds:.1f} s")
-    for side, graph in (("source", task.source), ("target", task.target)):
-        _show_reading(side, graph)
-    counts = f"{len(task.seeds):,} seeds, {len(task.queries):,} queries, {len(task.pool):,} targets in the candidate pool"
-    console.print(f"{counts} ({task.protocol} protocol)")
-
-
-def _show_reading(side: str, graph: KnowledgeGraph) -> None:
-    """Where the names of a graph come from, and what was broken in it or looks wrong."""
-    seen = graph.record
-    if "names from" in seen:
-        named = seen.get("subjects with a label")
-        share = f", {named:.0%} of the subjects named" if named else ""
-        console.print(f"{side}: names from {seen['names from']}; language {seen['language of the names']}{share}")
-    if seen.get(LIKE_VALUES):
-        console.print(f"{side}: {LIKE_VALUES}: {seen[LIKE_VALUES]:,}; in a table, put double quotes around literals")
-    if seen.get("classes left out"):
-        console.print(f"{side}: classes and properties that are left out: {seen['classes left out']:,}; --classes aligns them too")
-    if seen.get("broken"):
-        console.print(f"{side}: broken statements that are left out: {seen['broken']:,}; --strict refuses them. The first:")
-        for problem in seen["first broken"]:
-            console.print(f"  {problem}")
-    if seen.get("mended"):
-        console.print(f"{side}: statements that break the rules but could be read: {seen['mended']:,}. The first:")
-        for problem in seen["first mended"]:
-            console.print(f"  {problem}")
-
-
-def _show_round(figures: Round, decision: Decision) -> None:
-    if figures.stopped == "plain decoding":
-        return
-    right, checked = figures.held_out
-    held_out = f", {right:,} of {checked:,} held-out seeds right" if checked else ""
-    console.print(
-        f"round {figures.number}, {figures.queries:,} queries: {figures.confident:,} confident links ({figures.new:,} new{held_out}), "
-        f"{figures.changed:,} changed, {figures.seconds:.1f} s" + (f"; stopped: {figures.stopped}" if figures.stopped else "")
-    )
-
-
 def _finish(run: Run, output: Path, as_json: bool) -> None:
     """Writes the run folder and says what came out; exit 1 where nothing was found."""
     folder = run.write(output)
@@ -271,6 +273,8 @@ def _finish(run: Run, output: Path, as_json: bool) -> None:
         show_hints(
             ["no links checked the probabilities: give test links (`gold`), or 200 seeds or more, so that some can be held out"]
         )
+    if run.model is not None and (hint := hint_cardinality(run.task, run.alignment, run.candidates)):
+        show_hints([f"hint: {hint}"])
     console.print(f"the report: {folder}/report.html")
     if run.model is not None and has_few_links(run.task, run.alignment):
         console.print(f"{'few' if len(run.alignment) else 'no'} links found; what each stage had to work with:")
@@ -281,11 +285,7 @@ def _finish(run: Run, output: Path, as_json: bool) -> None:
 
 def _measure_by_name(alignment: Alignment, task: AlignmentTask, gold: Path) -> dict[str, Any]:
     """The figures of an alignment by gold links that may name entities without candidates."""
-    ids = [{name: position for position, name in enumerate(graph.entities)} for graph in (task.source, task.target)]
-    pairs = [
-        [side.setdefault(name, len(side)) for side, name in zip(ids, fields, strict=True)] for _, fields in read_table(gold, 2)
-    ]
-    return evaluate(alignment, Alignment(np.array(pairs)), protocol="open")
+    return evaluate(alignment, read_gold(gold, task), protocol="open", cardinality=task.cardinality)
 
 
 def _whole_place(place: str | Path) -> str:

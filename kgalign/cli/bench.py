@@ -12,8 +12,8 @@ from rich.console import Console
 from rich.table import Table
 
 from kgalign.bench import TABLES, Plan, check, planned_lines
+from kgalign.bench.real import REAL
 from kgalign.bench.results import Line
-from kgalign.bench.summary import summarise
 from kgalign.cli.options import AsJson, Settings, parse_settings
 from kgalign.cli.printing import INTERRUPTED, check_interrupted, console, fail, print_json
 from kgalign.datasets import DEMOS
@@ -22,6 +22,11 @@ from kgalign.errors import OptionError
 from kgalign.models import MODELS, model_options
 
 RESULTS = Path("benchmarks/results.jsonl")
+WIDE = 160  # columns for a table that goes to a file, or that no terminal may cut
+TITLES = {
+    "table2": "hits@1 in percent, in parentheses the paper's figure and the difference",
+    REAL: "F1 of equal names and of the best peer beside ours",
+}
 
 
 def download(
@@ -38,12 +43,19 @@ def download(
 
 def bench(
     table: Annotated[str, typer.Argument(help=f"one of {', '.join(TABLES)}")],
-    data: Annotated[Path | None, typer.Option(help="a dataset folder, or a folder of them; quick uses the bundled demo")] = None,
+    data: Annotated[
+        Path | None,
+        typer.Option(help="a dataset folder, or a folder of them; for real a folder of sets; quick uses the bundled demo"),
+    ] = None,
     models: Annotated[str, typer.Option(help="models, with commas between them; all models of the table if not given")] = "",
     pairs: Annotated[str, typer.Option(help="datasets in DATA, with commas between them; all if not given")] = "",
+    sets: Annotated[
+        str, typer.Option(help="for real: parts of the names of sets in DATA, with commas between them; all sets if not given")
+    ] = "",
+    swap: Annotated[bool, typer.Option("--swap", help="for real: align the target with the source")] = False,
     folds: Annotated[str, typer.Option(help="folds of OpenEA folders, with commas between them; all if not given")] = "",
     seeds: Annotated[
-        str | None, typer.Option(help="random seeds, with commas between them; 0,1,2 if not given, for quick 0")
+        str | None, typer.Option(help="random seeds, with commas between them; 0,1,2 if not given, for quick and real 0")
     ] = None,
     device: Annotated[str, typer.Option(help="auto, cpu or cuda")] = "auto",
     results: Annotated[Path | None, typer.Option(help=f"file to add lines to; {RESULTS} if not given, for quick none")] = None,
@@ -59,19 +71,30 @@ def bench(
     keep: Annotated[Path | None, typer.Option(help="folder for trained models; those that it already has are used")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Make one of the paper's tables with our figures beside it. Lines that the file of results already has are not measured again."""
+    """Make one of the paper's tables with our figures beside it, or measure kgalign on sets of real graphs.
+
+    Lines that the file of results already has are not measured again. `real` takes a folder of sets. A set is a folder with `source.*`,
+    `target.*` and `gold.tsv`, or with such folders in it. The file sets.json of DATA says how each set is judged.
+    """
     if table not in TABLES:
         raise OptionError(f"unknown table {table!r}: expected one of {', '.join(TABLES)}")
     if data is None and table != "quick":
-        raise OptionError("`data`: expected a folder with datasets, for instance dbp15k (kgalign download dbp15k)")
+        wanted = "a folder of sets" if table == REAL else "a folder with datasets, for instance dbp15k (kgalign download dbp15k)"
+        raise OptionError(f"`data`: expected {wanted}")
+    if table != REAL and (sets or swap):
+        raise OptionError(f"--sets and --swap go with the table {REAL}, not with {table}: expected --pairs")
+    if table == REAL and (pairs or folds):
+        raise OptionError(f"--pairs and --folds do not go with the table {REAL}: expected --sets")
     chosen = tuple(_parts(models)) or (_installed_models() if table == "quick" else ())
     plan = Plan(
         data=data or DEMOS / "fr_en",
         results=results or (None if table == "quick" else RESULTS),
         models=chosen,
         pairs=_parts(pairs),
+        sets=_parts(sets),
+        swap=swap,
         folds=_numbers("folds", folds),
-        seeds=_numbers("seeds", seeds if seeds is not None else "0" if table == "quick" else "0,1,2"),
+        seeds=TABLES[table].seeds if seeds is None else _numbers("seeds", seeds),
         device=device,
         again=again,
         refit=refit,
@@ -81,14 +104,15 @@ def bench(
         keep=keep,
     )
     check(table, plan)
-    console.print(f"word vectors: {plan.word_vectors or f'none, since {plan.data} has no glove*.txt or glove*.txt.gz'}")
+    if table != REAL:
+        console.print(f"word vectors: {plan.word_vectors or f'none, since {plan.data} has no glove*.txt or glove*.txt.gz'}")
     measured = _measure(table, plan)
     lines = planned_lines(table, plan) if plan.results else measured
     console.print(f"{len(measured)} lines measured" + (f", {len(lines)} of this kind in {plan.results}" if plan.results else ""))
     if as_json:
         print_json(lines)
     else:
-        _show(table, lines)
+        _show(table, plan, lines)
 
 
 def _measure(table: str, plan: Plan) -> list[Line]:
@@ -97,8 +121,9 @@ def _measure(table: str, plan: Plan) -> list[Line]:
     try:
         for line in TABLES[table].measure(plan):
             measured.append(line)
-            hits = line["metrics"]["hits@1"]
-            console.print(f"{line['system']}, {line['pair']}, seed {line['seed']}: hits@1 {hits:.4f}, {line['seconds']:.1f} s")
+            name = TABLES[table].figure
+            figure = line["metrics"][name]
+            console.print(f"{line['system']}, {line['pair']}, seed {line['seed']}: {name} {figure:.4f}, {line['seconds']:.1f} s")
     except (KeyboardInterrupt, SystemError) as error:
         check_interrupted(error)
         kept = (
@@ -108,13 +133,16 @@ def _measure(table: str, plan: Plan) -> list[Line]:
     return measured
 
 
-def _show(table: str, lines: list[Line]) -> None:
-    header, rows = summarise(lines)
-    beside = ", in parentheses the paper's figure and the difference" if table == "table2" else ""
-    shown = Table(*header, title=f"{table}: hits@1 in percent{beside}")
+def _show(table: str, plan: Plan, lines: list[Line]) -> None:
+    header, rows = TABLES[table].summarise(lines, plan)
+    shown = Table(*header, title=f"{table}: {TITLES.get(table, 'hits@1 in percent')}")
     for row in rows:
         shown.add_row(*row)
-    Console(highlight=False, markup=False).print(shown)
+    fits = table != REAL and sys.stdout.isatty()  # figures in many columns would be cut off in a narrow terminal
+    Console(highlight=False, markup=False, width=None if fits else WIDE).print(shown)
+    for line in lines:
+        if "error" in line["metrics"]:
+            console.print(f"{line['pair']}, {line['system']}: {line['metrics']['error']}")
 
 
 def _installed_models() -> tuple[str, ...]:

@@ -11,15 +11,29 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from kgalign.cli.options import AsJson, Labels, Languages, Protocols, Strict, parse_languages, places
+from kgalign.cli.description import BY_CLASS, describe, naming_lines, same_iris
+from kgalign.cli.options import (
+    AsJson,
+    AsTable,
+    AsTriples,
+    Cardinalities,
+    IdSource,
+    IdTarget,
+    Labels,
+    Languages,
+    Protocols,
+    Strict,
+    parse_form,
+    parse_languages,
+    places,
+)
 from kgalign.cli.printing import console, plain_text, print_json, show_figures, show_not_judged, working
-from kgalign.data import KnowledgeGraph
+from kgalign.errors import OptionError
 from kgalign.evaluate import evaluate as measure
-from kgalign.features.text import fold
-from kgalign.readers import is_dataset, read, read_graph
+from kgalign.readers import LINK_READERS, is_dataset, read, read_graph
 from kgalign.readers.candidates import read_alignments
-from kgalign.readers.schema import schema_of
-from kgalign.runs import links_file, read_explanations, read_report
+from kgalign.readers.places import expected
+from kgalign.runs import links_file, read_explanations, read_names, read_report
 
 
 def info(
@@ -27,36 +41,57 @@ def info(
     target: Annotated[str | None, typer.Argument(help="the other graph")] = None,
     labels: Labels = None,
     languages: Languages = None,
+    id_source: IdSource = None,
+    id_target: IdTarget = None,
+    table: AsTable = False,
+    triples: AsTriples = False,
     strict: Strict = False,
     as_json: AsJson = False,
 ) -> None:
     """Show what the reader sees: sizes, names and where they come from, links, and what is missing."""
-    given = parse_languages(languages)
+    how: dict[str, Any] = {
+        "labels": labels or (),
+        "languages": parse_languages(languages),
+        "strict": strict,
+        "form": parse_form(table, triples),
+    }
     links = {"seeds": 0, "test links": 0}
     with working("reading"):
         if target is None and not is_dataset(source):
-            seen = {"graph": _describe(read_graph(source, labels=labels or (), languages=given, strict=strict))}
+            if id_target is not None:
+                raise OptionError("`id_target` goes with two graphs: `id_source` names the column of one")
+            graphs = {"graph": read_graph(source, id_column=id_source, **how)}
         else:
-            task, gold = read(source, target, labels=labels or (), languages=given, strict=strict)
-            seen = {"source": _describe(task.source), "target": _describe(task.target)}
+            task, gold = read(source, target, id_source=id_source, id_target=id_target, **how)
+            graphs = {"source": task.source, "target": task.target}
             links = {"seeds": len(task.seeds), "test links": len(gold)}
+    seen = {side: describe(graph) for side, graph in graphs.items()}
+    shared = {"the same IRI in both graphs": same_iris(*graphs.values())} if len(graphs) == 2 else {}
     if as_json:
-        print_json({**seen, **links})
+        print_json({**seen, **links, **shared})
         return
-    table = Table("", *seen)
-    for key in dict.fromkeys(key for side in seen.values() for key in side):
-        table.add_row(key, *(plain_text(side.get(key, "")) for side in seen.values()))
     out = Console(highlight=False, markup=False)
-    out.print(table)
-    if "graph" not in seen:
-        out.print(", ".join(f"{count} {what}" for what, count in links.items()))
+    out.print(_table(seen))
+    for side, graph in graphs.items():
+        lines = list(naming_lines(graph))
+        if lines:
+            out.print("\n".join([f"{BY_CLASS}, {side}:" if len(graphs) == 2 else f"{BY_CLASS}:", *lines]), soft_wrap=True)
+    for what, count in shared.items():
+        out.print(f"{what}: {count:,}")
+        out.print(", ".join(f"{count:,} {what}" for what, count in links.items()))
 
 
 def evaluate(
-    alignment: Annotated[Path, typer.Argument(help="a run's folder, or a table of source and target")],
-    gold: Annotated[Path, typer.Option(help="a table of source and target")],
+    alignment: Annotated[Path, typer.Argument(help="a run's folder, or a file of links in any format")],
+    gold: Annotated[Path, typer.Option(help=f"{expected(LINK_READERS)}")],
     protocol: Annotated[
         Protocols | None, typer.Option(help="under which the links were found; the folder of a run says it itself")
+    ] = None,
+    cardinality: Annotated[
+        Cardinalities | None,
+        typer.Option(
+            help="how many links an entity may have: of more, the most probable counts; by default as in the run, for a table as in the gold"
+        ),
     ] = None,
     complete: Annotated[bool, typer.Option("--complete", help="there are no other right links: any other link is wrong")] = False,
     bootstrap: Annotated[int, typer.Option(min=0, help="draws for confidence intervals, 0: none")] = 0,
@@ -65,11 +100,14 @@ def evaluate(
     """Measure links against gold links; gold links that were seeds of the run are not counted."""
     report: dict[str, Any] = read_report(alignment) if alignment.is_dir() else {"protocol": "open"}
     seeds = report.get("options", {}).get("read", {}).get("seeds")
-    links, gold_links = read_alignments(links_file(alignment), gold, Path(seeds) if seeds and Path(seeds).is_file() else None)
+    given = Path(seeds) if seeds and Path(seeds).is_file() else None
+    names = read_names(alignment) if alignment.is_dir() else ({}, {})
+    links, gold_links = read_alignments(links_file(alignment), gold, given, names)
     named: Any = protocol.value if protocol else report["protocol"]
     if not np.isin(links.sources, gold_links.sources).any():
         console.print("no link has a source of the gold links: are they of the same graphs, and is the source first in both?")
-    figures = measure(links, gold_links, protocol=named, complete=complete, bootstrap=bootstrap)
+    several: Any = cardinality.value if cardinality else report.get("cardinality")
+    figures = measure(links, gold_links, protocol=named, cardinality=several, complete=complete, bootstrap=bootstrap)
     show_not_judged(figures)
     if as_json:
         print_json(figures)
@@ -80,7 +118,7 @@ def evaluate(
 def explain(
     run: Annotated[Path, typer.Argument(help="the folder of a run")],
     entity: Annotated[
-        str, typer.Argument(metavar="IRI", help="an entity of either graph: its IRI, the last part of it, or its name")
+        str, typer.Argument(metavar="IRI", help="an entity of either graph: its IRI, the last part of it, or any of its names")
     ],
     as_json: AsJson = False,
 ) -> None:
@@ -89,23 +127,16 @@ def explain(
     if as_json:
         print_json([asdict(explanation) for explanation in found])
     else:
-        print("\n\n".join(map(str, found)))
+        print(found)
 
 
-def _describe(graph: KnowledgeGraph) -> dict[str, Any]:
-    """The facts of a graph that matter before it is aligned."""
-    linked = set(graph.triples[:, [0, 2]].ravel().tolist())
-    names = [fold(name) for name in graph.names]
-    return {
-        "entities": len(graph.entities),
-        "relations": len(graph.relations),
-        "triples": len(graph.triples),
-        "literals": len(graph.attributes.values),
-        "classes and properties": len(schema_of(graph)),
-        "entities without triples": len(graph.entities) - len(linked),
-        "entities without a name": sum(not name for name in names),
-        "names that several share": len(names) - len(set(names)),
-        "names in Latin letters": f"{sum(name.isascii() and name != '' for name in names) / max(1, len(names)):.0%}",
-        "for instance": "; ".join([name for name in graph.names if name][:3]),
-        **{key: f"{value:.0%}" if isinstance(value, float) else value for key, value in graph.record.items()},
-    }
+def _table(seen: dict[str, dict[str, Any]]) -> Table:
+    """What was seen of each graph, a column each; long words are folded and never cut."""
+    table = Table()
+    for heading in ("", *seen):
+        table.add_column(heading, overflow="fold")
+    for key in dict.fromkeys(key for side in seen.values() for key in side if key != BY_CLASS):
+        texts = [plain_text(side.get(key, "")) for side in seen.values()]
+        if any(texts):
+            table.add_row(key, *texts)
+    return table

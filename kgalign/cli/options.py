@@ -12,7 +12,7 @@ import typer
 
 from kgalign.decoding import DECODERS
 from kgalign.errors import OptionError
-from kgalign.readers import READERS
+from kgalign.readers import READERS, TableForm
 from kgalign.readers.places import expected
 from kgalign.reasoning import Rules
 
@@ -24,6 +24,13 @@ class Protocols(StrEnum):
     open = "open"
 
 
+class Cardinalities(StrEnum):
+    one_to_one = "one-to-one"
+    one_to_many = "one-to-many"
+    many_to_one = "many-to-one"
+    many_to_many = "many-to-many"
+
+
 Output = Annotated[Path, typer.Option("-o", "--output", help="folder of the run; an earlier run there is replaced")]
 AsJson = Annotated[bool, typer.Option("--json", help="print the result as JSON on stdout")]
 Settings = Annotated[
@@ -31,14 +38,57 @@ Settings = Annotated[
 ]
 Labels = Annotated[
     list[str] | None,
-    typer.Option("--label", metavar="IRI", help="property that holds the names in RDF; may be repeated, best first"),
+    typer.Option(
+        "--label", metavar="IRI", help="property of RDF, or column of a table, that holds the names; may be repeated, best first"
+    ),
 ]
 Languages = Annotated[
     str | None,
-    typer.Option("--lang", help="language of the names in RDF, for instance zh,en: first the source's, then the target's"),
+    typer.Option(
+        "--lang",
+        metavar="TAG[,TAG]",
+        help="language of the names in RDF: fr for both graphs; zh,en for the source and for the target; "
+        "none or und: names without a language (fr,none). By default all names count",
+    ),
 ]
+NoNames = Annotated[bool, typer.Option("--no-names", help="withhold all names: only relations, values and seeds are evidence")]
 Classes = Annotated[bool, typer.Option("--classes", help="align classes and properties too, not only individuals")]
-Strict = Annotated[bool, typer.Option("--strict", help="refuse broken RDF instead of leaving broken statements out")]
+Strict = Annotated[
+    bool,
+    typer.Option("--strict", help="refuse broken RDF, broken tables and links of unknown entities, instead of leaving them out"),
+]
+Types = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--types",
+        metavar="CLASS=CLASS[,...]",
+        help="align only entities of these classes, source=target, and only with each other (Film=Movie,Book=Novel); others stay evidence",
+    ),
+]
+OnlySource = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--only-source",
+        metavar="X[,Y]",
+        help="align only these entities of the source: IRIs, classes, or a file with one IRI a line; others stay evidence",
+    ),
+]
+OnlyTarget = Annotated[list[str] | None, typer.Option("--only-target", metavar="X[,Y]", help="the same for the target")]
+AsTable = Annotated[
+    bool, typer.Option("--table", help="read tables as rows of entities, whatever their content looks like; RDF is read as RDF")
+]
+AsTriples = Annotated[bool, typer.Option("--triples", help="read tables as head, relation and tail")]
+IdSource = Annotated[
+    str | None, typer.Option("--id-source", metavar="COLUMN", help="column with the ids, where the source is a table of entities")
+]
+IdTarget = Annotated[str | None, typer.Option("--id-target", metavar="COLUMN", help="the same for the target")]
+CardinalityName = Annotated[
+    Cardinalities,
+    typer.Option(
+        "--cardinality",
+        help="how many links an entity may have; one-to-many: a source may have several targets, a target one source at most",
+    ),
+]
 DecoderName = Annotated[
     str,
     typer.Option(
@@ -84,8 +134,31 @@ def _parse_value(setting: str, text: str, default: Any) -> Any:
     return value
 
 
+def parse_types(given: list[str] | None) -> list[list[str]]:
+    """Pairs of a source class and a target class."""
+    pairs = [part.split("=") for text in given or () for part in text.split(",")]
+    for pair in pairs:
+        if len(pair) != 2 or not all(map(str.strip, pair)):
+            raise OptionError(
+                f"--types {'='.join(pair)}: expected a class of the source, = and a class of the target, as in Film=Movie"
+            )
+    return [[name.strip() for name in pair] for pair in pairs]
+
+
+def parse_only(given: list[str] | None) -> list[str]:
+    """IRIs and classes, and the whole paths of files."""
+    parts = [part.strip() for text in given or () for part in ([text] if Path(text).is_file() else text.split(","))]
+    return [str(Path(part).resolve()) if Path(part).is_file() else part for part in parts if part]
+
+
+def parse_form(table: bool, triples: bool) -> TableForm | None:
+    if table and triples:
+        raise OptionError("--table and --triples exclude each other: expected one of them, or none")
+    return "table" if table else "triples" if triples else None
+
+
 def parse_languages(text: str | None) -> list[str]:
-    languages = [part.strip() for part in text.split(",")] if text else []
+    languages = [part.strip() for part in text.split(",")] if text is not None else []
     if not all(languages) or len(languages) > 2:
-        raise OptionError(f"--lang {text}: expected a language such as en, or two such as zh,en")
+        raise OptionError(f"--lang {text}: expected a language such as en, or two such as zh,en; `none` for names without one")
     return languages

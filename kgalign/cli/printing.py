@@ -19,16 +19,26 @@ INTERRUPTED = 130
 FLAGS = {  # by the names that options have in Python, which the library writes in backticks
     "labels": "--label",
     "languages": "--lang",
+    "names": "--no-names",
     "options": "--set",
+    "form": "--table or --triples",
+    "id_column": "--id-source",
     **{
         name: f"--{name.replace('_', '-')}"
         for name in (
             "strict",
             "seeds",
             "gold",
+            "rejected",
+            "types",
+            "only_source",
+            "only_target",
             "protocol",
+            "cardinality",
             "names_source",
             "names_target",
+            "id_source",
+            "id_target",
             "classes",
             "encoder",
             "load",
@@ -37,6 +47,7 @@ FLAGS = {  # by the names that options have in Python, which the library writes 
         )
     },
 }
+SAID_BY_COMMANDS = ("kgalign.align", "kgalign.readers", "kgalign.reasoning.easy_to_hard")  # loggers
 OPTION = re.compile(f"`({'|'.join(FLAGS)})`")
 console = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
 
@@ -52,9 +63,10 @@ def working(what: str) -> Iterator[None]:
 
 
 def show_log() -> None:
-    """Sends the log of the library, such as the epochs of a training, to stderr line by line."""
+    """Sends the log of the library, such as the epochs of a training, to stderr line by line; less what the commands say themselves."""
     handler = logging.Handler()
-    handler.emit = lambda record: console.print(record.getMessage())  # type: ignore[method-assign]
+    handler.addFilter(lambda record: record.name not in SAID_BY_COMMANDS)
+    handler.emit = lambda record: console.print(with_flags(record.getMessage()))  # type: ignore[method-assign]
     logging.getLogger("kgalign").addHandler(handler)
     logging.getLogger("kgalign").setLevel(logging.INFO)
 

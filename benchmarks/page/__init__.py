@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from benchmarks.page import own_sections, paper_tables, training_sections
+from benchmarks.page import own_sections, paper_tables, real_section, tables_section, training_sections
 from benchmarks.results import ROOT, Results
 
 PAGE = ROOT / "docs" / "results.md"
 SECTIONS: tuple[Callable[[Results], str], ...] = (
+    real_section.real_graphs,
+    tables_section.tables_beside_splink,
     own_sections.default_model,
     own_sections.default_model_open,
     own_sections.small_graphs,

@@ -21,11 +21,12 @@ def default_model(results: Results) -> str:
     for system, chosen in by_system([*names, *found]).items():
         cells = [system, *cells_by_pair(chosen)]
         everything = [line["metrics"] for line in chosen]
+        alone = [line for line in chosen if line["hardware"].startswith("2 cores")] or chosen  # others shared a larger machine
         cells += [
             f"{mean(metrics['ece'] for metrics in everything):.3f}",
             percent(mean(metrics["accuracy_above_0.9"] for metrics in everything)),
-            f"{mean(line['seconds'] for line in chosen):.0f}",
-            f"{max(line['peak_mb'] for line in chosen):,}",
+            f"{mean(line['seconds'] for line in alone):.0f}",
+            f"{max(line['peak_mb'] for line in alone):,}",
         ]
         rows.append(cells)
     rows.append(["GM-EHD-JEA (paper)", *(f"{figure:.2f}" for figure in TABLE2["GM-EHD-JEA"]), "", "", "", ""])

@@ -6,22 +6,30 @@ for line in TABLES["table2"].measure(Plan(Path("data"), Path("results.jsonl"), m
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from kgalign.bench import ablation as ablations
+from kgalign.bench import real as real_graphs
+from kgalign.bench.equal_names import EQUAL_NAMES
 from kgalign.bench.peers import PEERS, peers
-from kgalign.bench.plan import Plan, find_datasets
+from kgalign.bench.plan import Plan
 from kgalign.bench.quick import quick
 from kgalign.bench.results import Line, read_lines
+from kgalign.bench.summary import summarise
 from kgalign.bench.sweeps import TABLE3_MODELS, TABLE4_MODELS, table3, table4
 from kgalign.bench.systems import find_systems
 from kgalign.bench.table2 import table2
 from kgalign.errors import OptionError
 from kgalign.features.text import check_word_vectors
-from kgalign.models import MODELS, make_model
+from kgalign.models import DEFAULT, MODELS, make_model
 
 __all__ = ["TABLES", "BenchTable", "Plan", "check", "planned_lines"]
+
+
+def dataset_pairs(plan: Plan) -> set[str]:
+    """The names of the planned datasets."""
+    return {dataset.pair for dataset in plan.datasets}
 
 
 @dataclass(frozen=True)
@@ -33,12 +41,20 @@ class BenchTable:
         experiments: The experiments that its lines belong to.
         models: The models that it has rows for, if the plan names none.
         accepts: Whether it can have rows for a model.
+        pairs: The names of the datasets of a plan, which must be there.
+        figure: The figure that is shown as soon as a line is measured.
+        summarise: The header and the rows that show lines.
+        seeds: The random seeds, if none are given.
     """
 
     measure: Callable[[Plan], Iterator[Line]]
     experiments: tuple[str, ...]
     models: Collection[str]
     accepts: Callable[[str], bool] = MODELS.__contains__
+    pairs: Callable[[Plan], Collection[str]] = dataset_pairs
+    figure: str = "hits@1"
+    summarise: Callable[[Sequence[Line], Plan], tuple[list[str], list[list[str]]]] = lambda lines, _: summarise(lines)
+    seeds: tuple[int, ...] = (0, 1, 2)
 
 
 TABLES = {
@@ -47,7 +63,16 @@ TABLES = {
     "table4": BenchTable(table4, ("table4",), TABLE4_MODELS),
     "ablation": BenchTable(ablations.ablation, ablations.EXPERIMENTS, ablations.ABLATION_MODELS, ablations.has_ablation),
     "peers": BenchTable(peers, tuple(PEERS), PEERS, PEERS.__contains__),
-    "quick": BenchTable(quick, ("quick",), MODELS),
+    "quick": BenchTable(quick, ("quick",), MODELS, seeds=(0,)),
+    real_graphs.REAL: BenchTable(
+        real_graphs.real,
+        (real_graphs.REAL,),
+        (DEFAULT,),
+        pairs=real_graphs.real_pairs,
+        figure="f1",
+        summarise=lambda lines, plan: real_graphs.summarise_sets(lines, plan.swap),
+        seeds=(0,),
+    ),
 }
 
 
@@ -57,7 +82,7 @@ def check(table: str, plan: Plan) -> None:
     for model in plan.models:
         if not own.accepts(model):
             raise OptionError(f"the table {table} has no rows for the model {model}: expected some of {', '.join(own.models)}")
-    find_datasets(plan.data, plan.pairs, plan.folds)
+    own.pairs(plan)
     for system in find_systems(plan, own.models):
         make_model(system.model, **system.options)
         make_model(system.model, **system.plain.options)
@@ -66,12 +91,12 @@ def check(table: str, plan: Plan) -> None:
 
 def planned_lines(table: str, plan: Plan) -> list[Line]:
     """The lines of a table in the file that belong to the plan's pairs, seeds and models."""
-    pairs = {dataset.pair for dataset in plan.datasets}
+    pairs = TABLES[table].pairs(plan)
     found = [line for name in TABLES[table].experiments for line in read_lines(plan.results, name)] if plan.results else []
     return [line for line in found if line["pair"] in pairs and line["seed"] in plan.seeds and _is_of(line, plan.models)]
 
 
 def _is_of(line: Line, models: Collection[str]) -> bool:
-    """Whether a line belongs to one of the models; to any, if none is named. The baseline belongs to the ablation of every model."""
+    """Whether a line belongs to one of the models; to any, if none is named. The baselines belong to every model."""
     model = line["options"].get("model", line["experiment"])
-    return not models or model in models or line["system"].endswith(ablations.BASELINE_ONLY)
+    return not models or model in models or line["system"].endswith((ablations.BASELINE_ONLY, EQUAL_NAMES))

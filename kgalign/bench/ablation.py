@@ -9,9 +9,9 @@ from kgalign.bench import paper_choices
 from kgalign.bench.paper import PAPER_MODEL
 from kgalign.bench.plan import Plan
 from kgalign.bench.results import Line
-from kgalign.bench.runs import RunRow, measure_rows, without_names
+from kgalign.bench.runs import RunRow, measure_rows
 from kgalign.bench.systems import Case, find_cases
-from kgalign.data import AlignmentTask
+from kgalign.data import AlignmentTask, without_names
 from kgalign.models import BASELINE, DEFAULT, make_model, model_options
 from kgalign.seams import Model
 

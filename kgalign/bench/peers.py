@@ -7,8 +7,9 @@ from dataclasses import replace
 
 from kgalign.bench.plan import Plan
 from kgalign.bench.results import Line
-from kgalign.bench.runs import RunRow, measure_rows, without_names, without_seeds
+from kgalign.bench.runs import RunRow, measure_rows, without_seeds
 from kgalign.bench.systems import find_cases
+from kgalign.data import without_names
 from kgalign.models import BASELINE, DEFAULT
 
 BASELINE_ROWS = {

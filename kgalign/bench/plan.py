@@ -29,6 +29,8 @@ class Plan:
         results: The file of lines. None: nothing is written, and nothing counts as measured.
         models: The models to measure; empty: those that the table has.
         pairs: The datasets to take; empty: all in `data`.
+        sets: Parts of the names of the sets to take, for the table of real graphs; empty: all in `data`.
+        swap: Align the target with the source, for the table of real graphs.
         folds: The folds to take; empty: all that a dataset has.
         seeds: The random seeds; one line for each.
         device: The device for models that train: auto, cpu or cuda.
@@ -44,6 +46,8 @@ class Plan:
     results: Path | None = None
     models: Sequence[str] = ()
     pairs: Sequence[str] = ()
+    sets: Sequence[str] = ()
+    swap: bool = False
     folds: Sequence[int] = ()
     seeds: Sequence[int] = (0, 1, 2)
     device: str = "auto"

@@ -25,12 +25,6 @@ from kgalign.runs import peak_mb
 Change = Callable[[AlignmentTask], AlignmentTask]
 
 
-def without_names(task: AlignmentTask) -> AlignmentTask:
-    """The task with empty names: only the graphs are left."""
-    source, target = (replace(graph, names=[""] * len(graph.names)) for graph in (task.source, task.target))
-    return replace(task, source=source, target=target)
-
-
 def without_seeds(task: AlignmentTask) -> AlignmentTask:
     return replace(task, seeds=Alignment.empty())
 

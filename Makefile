@@ -29,6 +29,8 @@ wheel: .venv/installed
 # The figures of docs/results.md, and the page. Lines that benchmarks/results.jsonl has are not measured again, except those of scripts.
 bench: .venv/benchmarks
 	$(RUN)python -m benchmarks.measure.solvers
+	$(RUN)kgalign bench real --data $(DATA)/real
+	$(RUN)python -m benchmarks.measure.splink_tables --data $(DATA)/real
 	$(RUN)kgalign bench peers --data $(DATA)
 	$(RUN)kgalign bench table3 --data $(DATA) --seeds 0
 	$(RUN)kgalign bench ablation --data $(DATA) --seeds 0

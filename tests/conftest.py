@@ -3,6 +3,9 @@
 import os
 from pathlib import Path
 
+# Idle threads sleep. By default they spin, and where other processes want the cores, such as a second worker, all take many times as long.
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # read when numba and torch are loaded, so it comes before the other imports
+
 import numpy as np
 import pytest
 

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from conftest import graph, task_of
 
-from kgalign import Alignment, Candidates, DataError, KnowledgeGraph, OptionError, hold_out, share_names
+from kgalign import Alignment, Candidates, DataError, KnowledgeGraph, Name, OptionError, hold_out, share_names
+from kgalign.data import ALTERNATIVE, PREFERRED, same_graphs
 
 
 def test_graph_refuses_triples_of_unknown_entities():
@@ -75,5 +76,27 @@ def test_hold_out_turns_some_seeds_into_queries_and_keeps_the_others():
 def test_share_names_renames_only_the_known_sources():
     task = task_of(graph(["Firenze", "Roma"]), graph(["Florence", "Rome"]))
     shared = share_names(task, Alignment(np.array([[0, 0]])))
-    assert shared.source.names == ["Florence", "Roma"]
-    assert task.source.names == ["Firenze", "Roma"]
+    assert list(shared.source.names) == ["Florence", "Roma"]
+    assert list(task.source.names) == ["Firenze", "Roma"]
+
+
+def test_graphs_with_other_ranks_or_languages_of_names_are_not_the_same():
+    plain, alternative, french = (
+        task_of(named_graph([Name("violin", language, rank)]), named_graph([Name("violin")]))
+        for language, rank in (("", PREFERRED), ("", ALTERNATIVE), ("fr", PREFERRED))
+    )
+    assert same_graphs(plain, plain)
+    assert not same_graphs(plain, alternative)
+    assert not same_graphs(plain, french)
+
+
+def test_shared_names_leave_the_other_names_of_other_entities_alone():
+    source = named_graph([Name("violon", "fr"), Name("fiddle", "en", ALTERNATIVE)], [Name("tambour", "fr")])
+    task = task_of(source, named_graph([Name("drum", "en")]))
+    shared = share_names(task, Alignment(np.array([[1, 0]]))).source.names
+    assert shared.of_entity(0) == source.names.of_entity(0)
+    assert shared.of_entity(1) == [Name("drum", "en")]
+
+
+def named_graph(*lists):
+    return KnowledgeGraph([f"e{number}" for number in range(len(lists))], [], np.empty((0, 3), np.int64), lists)

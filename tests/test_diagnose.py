@@ -1,6 +1,9 @@
+from dataclasses import replace
+
 import numpy as np
 
 from kgalign import Alignment, AlignmentTask, KnowledgeGraph
+from kgalign.data import ALTERNATIVE, Name, Names
 from kgalign.explain.diagnosis import diagnose, has_few_links
 
 
@@ -39,6 +42,25 @@ def test_names_that_are_codes_give_a_hint():
 
 def test_names_in_two_scripts_give_a_hint():
     assert any("different scripts" in hint and "`languages`" in hint for hint in hints(task_of(["猫", "狗"], ["cat", "dog"])))
+
+
+def test_all_names_of_an_entity_count():
+    source = Names.of([[Name("猫", "ja"), Name("cat", "en", ALTERNATIVE)], [Name("Q42"), Name("dog", "en", ALTERNATIVE)]])
+    task = task_of(source, ["cat", "dog"])
+    lines = diagnose(task, Alignment.empty())
+    assert "names: 100% readable" in lines[1]
+    assert "names in both: 2" in lines[1]
+    assert not any("scripts" in hint or "codes" in hint for hint in hints(task))
+
+
+def test_individuals_without_a_label_give_a_hint_that_lists_their_literals():
+    named = {"class": "http://x/Country", "subjects": 3, "names": ["rdfs:label on 100% (well known)"], "no names": []}
+    unnamed = {"class": "http://x/City", "subjects": 1200, "names": [], "no names": ["x:note on 80% (long)"]}
+    task = task_of(["Rome", "Oslo"], ["Rome", "Oslo"])
+    record = {"subjects with a label": 0.9, "individuals with a label": 0.1, "names by class": [named, unnamed]}
+    (hint,) = [each for each in hints(replace(task, source=replace(task.source, record=record))) if "no label" in each]
+    assert "`labels`; 1,200 entities (City) have x:note on 80% (long)" in hint
+    assert not any("no label" in each for each in hints(task))
 
 
 def test_missing_seeds_and_triples_give_a_hint():

@@ -1,16 +1,32 @@
 """The paper's running example: which George Bush is George Bush?"""
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 import pytest
 from conftest import candidates_of, graph, task_of
 from test_cli import kgalign
 
-from kgalign import Alignment, Capabilities, DataError, OptionError, Reasoning, Run, align, demo, read
-from kgalign.explain.evidence import MOST_SHARED, gather_evidence, name_similarity
+from kgalign import (
+    Alignment,
+    AlignmentTask,
+    Capabilities,
+    DataError,
+    KnowledgeGraph,
+    OptionError,
+    Reasoning,
+    Run,
+    align,
+    demo,
+    read,
+)
+from kgalign.data import ALTERNATIVE, CLASS, FROM_IRI, Name, Names
+from kgalign.explain.evidence import MOST_SHARED, gather_evidence
+from kgalign.explain.explanations import MatchingName
+from kgalign.explain.names import matching_names
 from kgalign.runs import read_explanations
+from kgalign.runs.evidence_table import evidence_table, explanations
 from kgalign.seams import Contributions
 
 SOURCE = graph(
@@ -103,11 +119,128 @@ def test_the_strongest_neighbours_are_kept():
     assert evidence.neighbours[:, 0].tolist() == list(range(50, 50 - MOST_SHARED, -1))
 
 
+def named(prefix, *lists, kinds=()):
+    """A graph without triples whose entities have those lists of names."""
+    entities = [f"{prefix}{number}" for number in range(len(lists))]
+    return KnowledgeGraph(entities, [], np.empty((0, 3), np.int64), Names.of(lists), kinds=kinds)
+
+
+def explain_names(source, target):
+    """The explanation of a link between two entities with those names."""
+    run = Run(
+        task_of(named("s", source), named("t", target)),
+        Reasoning(Alignment(np.array([[0, 0]]), record={"decoder": "joint"}), candidates_of([[1]])),
+    )
+    (found,) = run.explain("s0")
+    return found
+
+
 @pytest.mark.parametrize(
-    ("one", "other", "least", "most"), [("Köln", "koln", 1, 1), ("猫", "cat", 0, 0), ("Rome", "Roma", 0.4, 0.9), ("", "", 0, 0)]
+    ("one", "other", "share"),
+    [("Köln", "koln", 1), ("cat", "dog", 0), ("Rome", "Roma", 0.6), ("anna", "anna ann", 10 / 11), ("", "", 0), ("!", "?", 0)],
 )
-def test_names_are_compared_by_their_letters(one, other, least, most):
-    assert least <= name_similarity(one, other) <= most
+def test_names_are_compared_by_their_letter_pairs(one, other, share):
+    assert explain_names([Name(one)], [Name(other)]).link.name_similarity == pytest.approx(share, abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "line"),
+    [
+        (
+            [Name("Gehege", "de"), Name("enclosures", "en", ALTERNATIVE)],
+            [Name("enclos", "fr"), Name("enclosure", "en")],
+            'Names: "enclosures" (en, alternative) and "enclosure" (en): 86% of their letters in common.',
+        ),
+        ([Name("flamenco", "es")], [Name("flamenco", "fr")], 'Names: both are called "flamenco" (es and fr).'),
+        ([Name("flamenco", "es")], [Name("flamenco", "es")], 'Names: both are called "flamenco" (es).'),
+        ([Name("Rome")], [Name("Rome")], 'Names: both are called "Rome".'),
+        (
+            [Name("borrower", "en"), Name("reader", "en", ALTERNATIVE)],
+            [Name("reader", "en")],
+            'Names: both are called "reader" (source: en, alternative; target: en).',
+        ),
+        ([Name("Patron", "", FROM_IRI)], [Name("patron")], 'Names: "Patron" (from the IRI) and "patron": the same letters.'),
+        ([Name("Москва")], [Name("Moskva")], 'Names: "Москва" and "Moskva": the same letters, written in Latin letters.'),
+        ([Name("cat")], [Name("dog")], "Names: nothing in common."),
+        ([], [Name("dog")], "Names: nothing in common."),
+    ],
+)
+def test_the_text_names_the_most_similar_names_with_language_and_rank(source, target, line):
+    assert line in str(explain_names(source, target)).splitlines()
+
+
+def test_the_letters_in_common_are_those_of_the_most_similar_names():
+    found = explain_names([Name("Wien", "de"), Name("Vienna", "en", ALTERNATIVE)], [Name("Vienne", "fr"), Name("Vienna", "en")])
+    assert (found.name, found.link.name) == ("Wien", "Vienne"), "the shown names stay the headline"
+    assert found.link.name_similarity == 1
+    assert found.link.matching_names == (MatchingName("Vienna", "en", "alternative"), MatchingName("Vienna", "en"))
+
+
+def test_the_most_similar_names_of_a_pair_do_not_depend_on_other_pairs():
+    source = named("s", [Name("red bird"), Name("blue fish", "", ALTERNATIVE)], [Name("red fox")], [Name("red hen")])
+    task = task_of(source, named("t", [Name("red fish"), Name("bird", "en")], [Name("red fox")], [Name("red cow")]))
+    pairs = np.array([[0, 0], [1, 1], [2, 2], [1, 0]])
+    together, shares = matching_names(task, pairs)
+    alone = [matching_names(task, pairs[[number]]) for number in range(len(pairs))]
+    assert together.tolist() == [each[0][0].tolist() for each in alone]
+    assert shares.tolist() == [each[1][0] for each in alone]
+
+
+def named_run():
+    """A run of two links; the second pair has a name in common that is not shown."""
+    source = named("s", [Name("cat", "en")], [Name("dog", "en"), Name("hound", "en", ALTERNATIVE)])
+    target = named("t", [Name("cat", "en")], [Name("chien", "fr"), Name("hound", "en", ALTERNATIVE)])
+    links = Alignment(np.array([[0, 0], [1, 1]]), np.array([0.9, 0.8]), record={"decoder": "joint"})
+    return Run(task_of(source, target), Reasoning(links, candidates_of([[0.9, 0.1], [0.2, 0.8]])))
+
+
+def test_a_run_folder_holds_the_names_that_match(tmp_path):
+    run = named_run()
+    found = read_explanations(run.write(tmp_path / "run"), "dog")
+    assert found == run.explain("dog")
+    assert found[0].link.matching_names == (MatchingName("hound", "en", "alternative"),) * 2
+    assert found[0].runner_up.matching_names is None
+    assert asdict(found[0])["link"]["matching_names"][0] == {"text": "hound", "language": "en", "rank": "alternative"}
+
+
+def test_an_older_run_folder_without_matching_names_is_explained():
+    rows = evidence_table(named_run().evidence(), named_run().task, "joint").drop_columns(["matching_names"]).to_pylist()
+    assert "Names: the same letters." in str(list(explanations(rows))[1])
+
+
+@pytest.mark.parametrize("wanted", ["hound", "HOUND"])
+def test_an_entity_is_found_by_any_of_its_names(wanted):
+    assert [each.source for each in named_run().explain(wanted)] == ["s1"]
+
+
+def test_a_run_folder_finds_an_entity_by_any_of_its_names_in_its_graphs(tmp_path):
+    labels = '@prefix skos: <http://www.w3.org/2004/02/skos/core#> .\n<http://{0}/1> skos:prefLabel "{1}"@en ; skos:altLabel "hound"@en .'
+    for side, name in (("l", "dog"), ("r", "Canis")):
+        (tmp_path / f"{side}.ttl").write_text(labels.format(side, name))
+    places = {"source": str(tmp_path / "l.ttl"), "target": str(tmp_path / "r.ttl")}
+    run = align(*read(**places), model="names")
+    folder = replace(run, options={**run.options, "read": places}).write(tmp_path / "run")
+    (found,) = read_explanations(folder, "Hound")
+    assert 'Names: both are called "hound" (en, alternative).' in str(found)
+
+
+def test_an_entity_without_a_name_is_called_by_its_iri():
+    assert str(explain_names([], [])).startswith("<s0>, 0 neighbours\nis <t0>, 0 neighbours\n")
+
+
+def test_the_link_of_a_class_that_was_evidence_only_is_named():
+    source, target = (
+        named(side, [Name("cat")], [Name(kind)], kinds=[0, CLASS]) for side, kind in (("s", "Animal"), ("t", "Beast"))
+    )
+    task = AlignmentTask(source, target, Alignment.empty(), np.array([0]), np.array([0]))
+    links, known = Alignment(np.array([[0, 0]])), Alignment(np.array([[1, 1]]), np.array([0.75]))
+    run = Run(task, Reasoning(links, candidates_of([[1]]), known=known))
+    with pytest.raises(
+        DataError, match=r"^Animal  <s1> of the source was not aligned: it is a class, and its link to Beast  <t1> "
+    ):
+        run.explain("animal")
+    with pytest.raises(DataError, match=r"its link to Animal  <s1> with a probability of 0\.7500 was evidence for other links$"):
+        run.explain("beast")
 
 
 def test_an_unmatched_entity_says_which_source_is_linked_to_its_best_candidate():
@@ -169,7 +302,7 @@ def test_an_explanation_shows_how_much_each_kind_of_evidence_adds_to_the_score()
     text = str(rome)
     assert "Evidence, in log-odds    link    runner-up" in text
     assert f"{amounts['names']:+.2f}" in text
-    assert "character n-grams that the two names have in common" in text
+    assert "character n-grams that the two most similar names have in common" in text
 
 
 def test_contributions_come_from_any_model_that_explains(tmp_path):

@@ -3,12 +3,15 @@ import pytest
 from conftest import graph, task_of
 from test_cli import kgalign
 
-from kgalign import Alignment, Attributes, DataError, KnowledgeGraph, read, write_graph
+from kgalign import Alignment, Attributes, DataError, KnowledgeGraph, read, read_graph, write_graph
 from kgalign.features.relations import RelationMatch
 from kgalign.merge import find_conflicts, merged, single_links, write_merged
 from kgalign.runs import read_links
 
 NO_TRIPLES = np.empty((0, 3), np.int64)
+OWL = "http://www.w3.org/2002/07/owl#"
+VOCABULARIES = {"owl": "2002/07/owl", "rdfs": "2000/01/rdf-schema", "xl": "2008/05/skos-xl"}
+RESTRICTION = "[ a owl:Restriction ; owl:onProperty :part ; owl:someValuesFrom :B ]"
 
 
 def country(entities, capital, population):
@@ -29,6 +32,38 @@ def test_linked_entities_become_one():
     assert (italy, same, "<urn:kgalign:source:Italia>", "<urn:kgalign:links>") in quads
     assert (italy, capital, rome, "<urn:kgalign:source>") in quads
     assert (italy, capital, rome, "<urn:kgalign:target>") in quads
+
+
+@pytest.mark.parametrize(
+    ("kinds", "predicate"),
+    [
+        ((0, 0), "owl#sameAs"),
+        ((1, 1), "owl#equivalentClass"),
+        ((2, 2), "owl#equivalentProperty"),
+        ((3, 3), "core#exactMatch"),
+        ((3, 1), "core#exactMatch"),
+    ],
+)
+def test_links_are_stated_by_their_kind(kinds, predicate):
+    sides = [
+        KnowledgeGraph([f"http://{side}/1"], [], NO_TRIPLES, [""], kinds=[kind]) for side, kind in zip("ab", kinds, strict=True)
+    ]
+    ((_, link, _, _),) = merged(task_of(*sides), identity(1))
+    assert link.endswith(f"{predicate}>")
+
+
+def test_nodes_that_reading_folds_are_merged_too(tmp_path):
+    head = "".join(f"@prefix {name}: <http://www.w3.org/{path}#> . " for name, path in VOCABULARIES.items())
+    (tmp_path / "left.ttl").write_text(f"{head}@prefix : <http://l/> . :A a owl:Class ; rdfs:subClassOf {RESTRICTION} .")
+    (tmp_path / "right.ttl").write_text(f'{head}@prefix : <http://r/> . :A a owl:Class ; xl:altLabel [ xl:literalForm "a" ] .')
+    places = tmp_path / "left.ttl", tmp_path / "right.ttl"
+    task, _ = read(*places)
+    whole = read_graph(places[0], fold=False), read_graph(places[1], fold=False)
+    quads = {quad[:3] for quad in merged(task, Alignment(np.array([[0, 0]])), whole)}
+    same = ("<http://r/A>", f"<{OWL}equivalentClass>", "<http://l/A>")
+    stated = {quad[:3] for quad in merged(task_of(*whole), Alignment.empty())}
+    assert quads == {same} | {tuple(part.replace("http://l/A>", "http://r/A>") for part in quad) for quad in stated}
+    assert {part for quad in quads for part in quad} >= {f"<{OWL}onProperty>", "<http://l/part>", f"<{OWL}Class>", '"a"'}
 
 
 def test_triples_are_written_once_and_quads_once_a_graph(tmp_path):
@@ -115,7 +150,7 @@ def test_literals_keep_language_and_datatype(tmp_path):
     (tmp_path / "left.nt").write_text("\n".join(said), "utf-8")
     (tmp_path / "right.tsv").write_text('b\theight\t"1.8"^^xsd:double\nb\tborn\t"2 mai"@fr\n', "utf-8")
     task, _ = read(tmp_path / "left.nt", tmp_path / "right.tsv")
-    assert task.source.names == ["Anna"]
+    assert list(task.source.names) == ["Anna"]
     write_merged(merged(task, Alignment.empty()), tmp_path / "all.nt")
     assert set((tmp_path / "all.nt").read_text("utf-8").splitlines()) == {
         *said,

@@ -12,6 +12,7 @@ from kgalign import MODELS, Alignment, OptionError, Rules, align, coordinate, de
 from kgalign.features.relations import Edges, match_relations
 from kgalign.models import options_of
 from kgalign.models.fast import KINDS, Similarity, View
+from kgalign.models.fast.evidence import Prepared
 from kgalign.models.fast.vectors import weighted
 
 PLAIN = Rules(max_rounds=0)
@@ -24,7 +25,7 @@ def is_slow(name):
 
 def evidence_of(task, known):
     """The evidence of each kind of `fast`, where these links give any."""
-    view = View.of(task, known, make_model("fast").fit(task).prepared)
+    view = View.of(task, known, Prepared.of(task, KINDS, options_of(make_model("fast"))))
     computed = {kind.name: kind.compute(view) for kind in KINDS}
     return {name: evidence for name, evidence in computed.items() if evidence is not None}
 

@@ -12,6 +12,8 @@ from browser import Page, find_chromium
 from conftest import candidates_of, graph, task_of
 
 from kgalign import Alignment, Attributes, Reasoning, Run, align, demo
+from kgalign.data import ALTERNATIVE, CLASS, FROM_IRI, Name, Names
+from kgalign.decoding.cardinality import with_own_odds
 from kgalign.evaluate import reliability
 
 NAUGHTY = "</script><img src=x onerror=\"document.title='owned'\"><!--"
@@ -182,7 +184,9 @@ def test_an_opened_link_shows_how_much_each_kind_of_evidence_adds(page, tmp_path
     rows = page.run(
         "[...document.querySelectorAll('.contributions tbody tr')].map((row) => [row.title, row.children[1].textContent])"
     )
-    assert [title for title, _ in rows if "n-grams" in title] == ["character n-grams that the two names have in common"]
+    assert [title for title, _ in rows if "n-grams" in title] == [
+        "character n-grams that the two most similar names have in common"
+    ]
     assert all(re.fullmatch(r"[+−]?\d+\.\d\d", amount) for _, amount in rows)
     assert page.run("document.querySelectorAll('.contributions .signed i').length") == 2 * (len(rows) - 1)
 
@@ -193,6 +197,82 @@ def test_an_opened_link_of_a_model_that_does_not_explain_shows_no_contributions(
     page.run("document.querySelector('tr.link').click()")
     assert page.run("document.querySelectorAll('tr.detail .against').length") == 1
     assert page.run("document.querySelectorAll('.contributions').length") == 0
+
+
+def named_run(*more):
+    """A run whose first link is between two classes whose shown names differ; the second is between entities without a name."""
+    run = small_run()
+    source = replace(
+        run.task.source, names=Names.of([[Name("Gehege", "de"), Name("pen", "en", ALTERNATIVE), *more], []]), kinds=[CLASS, 0]
+    )
+    target = replace(run.task.target, names=Names.of([[Name("enclos", "fr"), Name("pen", "", FROM_IRI)], []]), kinds=[CLASS, 0])
+    return replace(run, task=task_of(source, target))
+
+
+def opened(page, folder, run, row):
+    """The text of the opened card of a link, part by part."""
+    (folder / "report.html").write_text(html(run), "utf-8")
+    page.errors.clear()
+    page.open(folder / "report.html")
+    page.run(f"document.querySelectorAll('tr.link')[{row}].click()")
+    assert page.errors == []
+    return lambda selector: page.run(f"[...document.querySelectorAll('tr.detail {selector}')].map((part) => part.textContent)")
+
+
+def test_the_page_holds_names_of_entities_that_are_shown_only():
+    data = data_of(html(named_run(*(Name(f"pen {number}", "en", ALTERNATIVE) for number in range(20)))))
+    names = data["source"]["all_names"]["0"]
+    assert names[:2] == [[0, "de"], ["pen", "en", ALTERNATIVE]], "0 stands for the shown name"
+    assert (len(names), data["source"]["more_names"]) == (12, {"0": 10})
+    assert data["pairs"]["names"] == {"0": [["pen", "en", ALTERNATIVE], ["pen", "", FROM_IRI]]}
+    assert data["source"]["kinds"] == [CLASS, 0]
+    plain = data_of(html(small_run()))
+    assert plain["source"]["all_names"] == plain["pairs"]["names"] == {}, "one plain name for each entity says nothing more"
+    assert "kinds" not in plain["source"]
+
+
+def test_an_opened_link_shows_the_names_that_match_and_all_names(page, tmp_path):
+    part = opened(page, tmp_path, named_run(), 1)
+    assert part(".matching") == ["Names that match: pen en, alternative and pen from the IRI"]
+    assert part(".names li") == ["Gehege de", "pen en, alternative", "enclos fr", "pen from the IRI"]
+    assert part(".badge") == ["class", "class"]
+
+
+def test_several_links_of_an_entity_are_counted_listed_and_named_in_its_card(page, tmp_path):
+    run = small_run(others=("Roma", "Italia"))
+    target = graph(["Roma", "Italia", "Rome (city)"])
+    task = replace(task_of(run.task.source, target), cardinality="one-to-many")
+    candidates = with_own_odds(
+        candidates_of([[0.9, 0.1, 0.8], [0.2, 0.6, 0.1]]), np.array([[0.9, 0.8, 0.1], [0.6, 0.2, 0.1]]), "one-to-many"
+    )
+    links = Alignment(np.array([[0, 0], [0, 2], [1, 1]]), np.array([0.9, 0.8, 0.6]))
+    part = opened(page, tmp_path, Run(task, Reasoning(links, candidates)), 1)
+    assert part(".against p")[1] == "The source has 1 more link: Roma (0.900)."
+    listed = "[...document.querySelectorAll('tr.link')].map((row) => row.querySelectorAll('td')[1].textContent)"
+    assert page.run(listed) == ["Italia", "Rome (city)", "Roma"]
+    page.run("document.querySelector('.several').click()")
+    assert page.run(listed) == ["Rome (city)", "Roma"], "a click lists the links of the entity"
+    assert page.run("document.querySelector('h1').textContent") == "2 of 2 queries matched, by 3 links"
+    assert page.errors == []
+
+
+def test_an_entity_without_a_name_is_shown_by_its_iri(page, tmp_path):
+    part = opened(page, tmp_path, named_run(), 0)
+    assert part(".title") == ["Italy", "Italia"]
+    assert part(".matching") == part(".names") == part(".badge") == []
+    assert page.run("document.querySelector('tr.link').textContent").startswith("ItalyItalia")
+
+
+def test_the_search_finds_names_that_are_not_shown(page, tmp_path):
+    opened(page, tmp_path, named_run(), 0)
+    page.run("document.getElementById('search').value = 'PEN'; refresh()")
+    assert page.run("[...document.querySelectorAll('tr.link button')].map((button) => button.textContent)") == ["Gehege"]
+
+
+def test_alternative_names_cannot_become_markup(page, tmp_path):
+    part = opened(page, tmp_path, named_run(Name(NAUGHTY, NAUGHTY, ALTERNATIVE)), 1)
+    assert part(".names li")[2] == f"{NAUGHTY} {NAUGHTY}, alternative"
+    assert page.run("document.images.length") == 0
 
 
 @pytest.mark.slow

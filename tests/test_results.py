@@ -8,12 +8,16 @@ from importlib.metadata import version
 import pytest
 
 from benchmarks.measure import reading
+from benchmarks.measure.splink_tables import SPLINK, SPLINK_WORDS, TABLES
 from benchmarks.page import PAGE, page
 from benchmarks.page.plots import FOLDER, PLOTS, picture, write_plots
 from benchmarks.results import RESULTS, ROOT, Results
-from kgalign.bench import TABLES, Plan
+from kgalign.bench import TABLES as BENCH_TABLES
+from kgalign.bench import Plan
 from kgalign.bench.ablation import ablation_rows
-from kgalign.bench.results import CANONICAL, append
+from kgalign.bench.judging import Counts
+from kgalign.bench.real import NO_SEEDS, OPEN
+from kgalign.bench.results import CANONICAL, append, make_line
 from kgalign.datasets import DEMOS
 from kgalign.models import DEFAULT, make_model
 
@@ -78,7 +82,7 @@ def more_results(tmp_path):
     shutil.copytree(data / "721_5fold" / "1", data / "721_5fold" / "2")
     file = tmp_path / "results.jsonl"
     shutil.copy(RESULTS, file)
-    lines = list(TABLES["table2"].measure(Plan(data, file, models=["names"], seeds=[0])))
+    lines = list(BENCH_TABLES["table2"].measure(Plan(data, file, models=["names"], seeds=[0])))
     assert {line["split"] for line in lines} == {"fold 1", "fold 2"}
     for line in lines[:4]:
         append({**line, "pair": "zh_en", "split": CANONICAL}, file)
@@ -89,9 +93,10 @@ def more_results(tmp_path):
 def test_page_shows_folds_gains_rounds_and_reliability(more_results):
     text = page(more_results)
     folds = text.partition("## Other datasets")[2]
-    assert "| names | 79.40 ± 0.00 |" in folds
+    hits = {line["system"]: 100 * line["metrics"]["hits@1"] for line in more_results.of_other_datasets("table2")}
+    assert f"| names | {hits['names']:.2f} ± 0.00 |" in folds
     gains = text.partition("### What reasoning brings")[2]
-    assert "| names-JEA | +9.11 [" in gains
+    assert f"| names-JEA | {hits['names-JEA'] - hits['names']:+.2f} [" in gains
     assert {name for name in PLOTS if picture(name, more_results)} == set(PLOTS)
 
 
@@ -106,6 +111,23 @@ def test_page_says_how_fast_rdf_is_read_if_that_was_measured(results, tmp_path):
     rows = page(Results.read(file)).partition("### Reading RDF")[2].partition("\n\nMeasured on")[0].splitlines()[-3:]
     assert [row.split(" | ")[0] for row in rows] == [f"| {ending}, 1,000 statements" for ending in ("nt", "nt.gz", "ttl")]
     assert all(row.split(" | ")[2:5] == ["100", "794", "200"] for row in rows)
+
+
+def test_page_shows_tables_beside_splink_if_it_was_measured(results, tmp_path):
+    others = Results(tuple(line for line in results.lines if line["experiment"] != TABLES))
+    assert "### Tables, beside Splink" not in page(others)
+    file = tmp_path / "results.jsonl"
+    for line in others.lines:
+        append(line, file)
+    right = Counts(gold=10, links=8, right=6, confident=5, confident_right=4).metrics
+    failed = {**Counts(gold=10).metrics, "error": "films: not done in 600 s"}
+    about = {"protocol": OPEN, "split": NO_SEEDS, "options": {"splink": "4.0", "duckdb": "2.0"}, "peak": 1234}
+    append(make_line(TABLES, SPLINK, "films", right, seconds=2.5, **about), file)
+    append(make_line(TABLES, SPLINK_WORDS, "films", failed, seconds=600, **about), file)
+    text = page(Results.read(file)).partition("### Tables, beside Splink")[2].partition("\n#")[0]
+    assert "| films | splink | 0.750 | 0.600 | 0.667 | 4 of 5 | 2.5 | 1,234 |" in text
+    assert "- films, splink, words: films: not done in 600 s" in text
+    assert "Splink 4.0 with DuckDB 2.0" in text
 
 
 @pytest.mark.slow

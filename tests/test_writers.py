@@ -39,7 +39,7 @@ def test_tsv_holds_names_and_probabilities(tmp_path):
     write(Alignment(np.array([[0, 0]]), np.array([0.5]), np.array([2])), task, tmp_path / "links.tsv")
     header, row = (tmp_path / "links.tsv").read_text().splitlines()
     assert header.split("\t")[:2] == ["source", "target"]
-    assert row.split("\t") == ["Rome", "Roma", "Rome", "Roma", "0.5000", "2", "easy-to-hard"]
+    assert row.split("\t") == ["Rome", "Roma", "Rome", "Roma", "0.5000", "2", "easy-to-hard", "individual"]
 
 
 def test_sameas_is_valid_ntriples():

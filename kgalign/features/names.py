@@ -16,6 +16,7 @@ from kgalign.search import Vectors, find_candidates, unique_pairs
 
 OTHER_RANK = 0.8  # the weight of a name, where the entity has names of a better rank
 ACROSS_LANGUAGES = 0.9  # the weight of names in two languages, where both graphs have names in one
+ENOUGH_LANGUAGES = 3  # in common, so that names in two different ones are not compared
 ENDINGS = (  # of plurals and simple inflections, and what stands in their place; longest first
     ("sses", "ss"), ("shes", "sh"), ("ches", "ch"), ("eaux", "eau"), ("ies", "i"), ("xes", "x"), ("aux", "al"), ("ing", ""), ("ie", "i"),
     ("es", ""), ("ed", ""), ("s", ""), ("e", ""), ("y", "i"),
@@ -100,10 +101,11 @@ class NameSimilarity:
             self.source, self.target, rows, others, k, both_directions=both_directions, effort=effort, seed=seed
         )
         at, slots = found.edges()
-        sources = names.source.owner[found.queries[at]]
+        sources, targets = names.source.owner[found.queries[at]], names.target.owner[found.targets[at, slots]]
         order = np.argsort(queries, kind="stable")
         positions = order[np.searchsorted(queries, sources, sorter=order)]
-        return unique_pairs(positions, names.target.owner[found.targets[at, slots]], len(queries))
+        chosen = _best_of_each(positions, targets, found.scores[at, slots], k, both_directions)
+        return unique_pairs(positions[chosen], targets[chosen], len(queries))
 
     def _best(self, sources: Ints, targets: Ints) -> tuple[Floats, Ints, Ints]:
         one, other = self.names.source, self.names.target
@@ -162,7 +164,7 @@ def word_similarity(source: KnowledgeGraph, target: KnowledgeGraph) -> NameSimil
 
 
 def equal_names(source: KnowledgeGraph, target: KnowledgeGraph, shared_count: tuple[bool, bool] = (True, True)) -> NameSimilarity:
-    """Names compared for equality, words in any order: 1 where one entity of either graph has the name, less where several share it.
+    """Names compared for equality, words in any order, with or without blanks: 1 where one entity of either graph has the name, less where several share it.
 
     A preferred name is shared with the entities that prefer it too, an alternative one with all that have it.
 
@@ -173,10 +175,9 @@ def equal_names(source: KnowledgeGraph, target: KnowledgeGraph, shared_count: tu
             of the other graph may be linked to all of them.
     """
     sides = [graph.names for graph in (source, target)]
-    keys = [[" ".join(sorted(stems(text))) for text in side.text] for side in sides]
     numbers: dict[str, int] = {"": 0}
     vectors = []
-    columns = [np.array([numbers.setdefault(key, len(numbers)) for key in side], np.int64) for side in keys]
+    columns = [np.array([_number_of_words(stems(text), numbers) for text in side.text], np.int64) for side in sides]
     for side, own, counts in zip(sides, columns, shared_count, strict=True):
         is_preferred = side.rank == PREFERRED
         prefer, bear = (_bearers(own[some], side.owner[some], len(numbers)) for some in (is_preferred, slice(None)))
@@ -186,6 +187,29 @@ def equal_names(source: KnowledgeGraph, target: KnowledgeGraph, shared_count: tu
         vector.data[own == 0] = 0
         vectors.append(vector)
     return NameSimilarity(NamePair.of(*sides), *vectors)
+
+
+def _number_of_words(words: Sequence[str], numbers: dict[str, int]) -> int:
+    """The same number for the same words in any order, and for the same letters without blanks: "wave number" and "wavenumber"."""
+    in_order, joined = " ".join(sorted(words)), "".join(words)
+    number = numbers.get(in_order, numbers.get(joined, len(numbers)))
+    numbers.setdefault(in_order, number)
+    numbers.setdefault(joined, number)
+    return number
+
+
+def _best_of_each(rows: Ints, targets: Ints, scores: Floats, k: int, both_directions: bool) -> Ints:
+    """The positions of pairs that are among the k best of their row, or of their target; a pair that several names give counts once."""
+    order = np.lexsort((-scores, targets, rows))
+    is_first = np.ones(len(order), bool)
+    is_first[1:] = (np.diff(rows[order]) != 0) | (np.diff(targets[order]) != 0)
+    once = order[is_first]
+    is_chosen = np.zeros(len(once), bool)
+    for ids in (rows[once], targets[once]) if both_directions else (rows[once],):
+        ranked = np.lexsort((-scores[once], ids))
+        starts = np.searchsorted(ids[ranked], ids[ranked])
+        is_chosen[ranked[np.arange(len(ranked)) - starts < k]] = True
+    return once[is_chosen]
 
 
 def _bearers(keys: Ints, owners: Ints, count: int) -> Ints:
@@ -262,6 +286,24 @@ def _product(one, two, indptr, indices, data, other_indptr, other_indices, other
     return total
 
 
+@numba.njit(cache=True)
+def _common_languages(languages, other_languages):  # type: ignore[no-untyped-def]
+    """How many languages both have, up to the number that is enough."""
+    count = 0
+    for one in range(len(languages)):
+        is_new = languages[one] >= 0
+        for earlier in range(one):
+            is_new &= languages[earlier] != languages[one]
+        if is_new:
+            for two in range(len(other_languages)):
+                if other_languages[two] == languages[one]:
+                    count += 1
+                    break
+        if count >= ENOUGH_LANGUAGES:
+            break
+    return count
+
+
 @numba.njit(parallel=True, cache=True)
 def _language_means(  # type: ignore[no-untyped-def]
     sources, targets, starts, other_starts, weights, other_weights, languages, other_languages,
@@ -306,10 +348,15 @@ def _best_products(  # type: ignore[no-untyped-def]
     right = np.full(len(sources), -1, np.int64)
     for number in numba.prange(len(sources)):
         source, target = sources[number], targets[number]
-        for one in range(starts[source], starts[source + 1]):
-            for two in range(other_starts[target], other_starts[target + 1]):
+        first, last = starts[source], starts[source + 1]
+        other_first, other_last = other_starts[target], other_starts[target + 1]
+        common = _common_languages(languages[first:last], other_languages[other_first:other_last])
+        for one in range(first, last):
+            for two in range(other_first, other_last):
                 weight = weights[one] * other_weights[two]
                 if languages[one] != other_languages[two] and languages[one] >= 0 and other_languages[two] >= 0:
+                    if common >= ENOUGH_LANGUAGES:
+                        continue
                     weight *= across
                 total = _product(one, two, indptr, indices, data, other_indptr, other_indices, other_data)
                 value = np.float32(weight * total)

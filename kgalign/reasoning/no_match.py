@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import minimize
 
-from kgalign.data import Floats
+from kgalign.data import Floats, Ints
 
 FARTHEST = 50.0  # log-odds beyond are as good as certain
 LEAST_SHARE_RIGHT = 0.01  # of the best candidates, however bad all looks; and least share wrong, however good
@@ -89,8 +89,37 @@ def share_of_right(log_odds: Floats, won: Floats) -> float:
         log_odds: (n,) as if half of them were right.
         won: (n,) how far each query has won its best candidate against others, 0 to 1.
     """
+    return _estimated_share(log_odds, won, float(won.sum()), (PRIOR_RIGHT, PRIOR_WRONG))
+
+
+def careful_shares(log_odds: Floats, won: Floats, groups: Ints) -> Floats:
+    """(n,) the share that no seed has confirmed: between the share of best candidates and that of queries, for the group of each query.
+
+    Two graphs that have little in common have homonyms among their equal names: the fewer queries have a match, the less a good candidate
+    means. The groups of a graph can have much and little in common with the other graph; a small group takes after all queries.
+
+    Args:
+        log_odds: (n,) as if half of them were right.
+        won: (n,) how far each query has won its best candidate against others, 0 to 1.
+        groups: (n,) the number of the group that each query belongs to.
+    """
+    counted = PRIOR_RIGHT + PRIOR_WRONG
+    overall = _careful_share(log_odds, won, (PRIOR_RIGHT, PRIOR_WRONG))
+    members = np.split(np.argsort(groups, kind="stable"), np.cumsum(np.bincount(groups))[:-1]) if len(groups) else []
+    shares = np.full(len(log_odds), overall)
+    for group in members:
+        if len(group):
+            shares[group] = _careful_share(log_odds[group], won[group], (counted * overall, counted * (1 - overall)))
+    return np.minimum(shares, MOST_RIGHT_UNTAUGHT)
+
+
+def _careful_share(log_odds: Floats, won: Floats, prior: tuple[float, float]) -> float:
+    return _estimated_share(log_odds, won, float(np.sqrt(won.sum() * len(won))), prior)
+
+
+def _estimated_share(log_odds: Floats, won: Floats, among: float, prior: tuple[float, float]) -> float:
+    """The share of so many pairs that are right, with some right and wrong ones counted beside the observed ones."""
     odds, share = np.exp(log_odds), 0.5
-    total = won.sum() + PRIOR_RIGHT + PRIOR_WRONG
     for _ in range(EM_ROUNDS):
-        share = (float(won @ (share * odds / (share * odds + 1 - share))) + PRIOR_RIGHT) / total
+        share = (float(won @ (share * odds / (share * odds + 1 - share))) + prior[0]) / (among + sum(prior))
     return min(max(share, LEAST_SHARE_RIGHT), 1 - LEAST_SHARE_RIGHT)

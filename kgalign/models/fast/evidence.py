@@ -10,6 +10,8 @@ import numpy as np
 from scipy import sparse
 
 from kgalign.data import INDIVIDUAL, Alignment, AlignmentTask, Floats, Ints
+from kgalign.features.classes import entity_groups
+from kgalign.features.copies import Copies
 from kgalign.features.literals import LiteralPair, match_properties, read_literals
 from kgalign.features.relations import Edges, match_relations
 from kgalign.seams import Options
@@ -89,18 +91,24 @@ class Prepared:
 
     Attributes:
         task: Any task with these graphs.
+        copies: The entities of each graph that nothing tells apart.
+        groups: (n,) the group of each source entity: those of a class are more or less likely to have a match together.
         own: What each kind of evidence has prepared, by its name.
     """
 
     task: AlignmentTask
     edges: tuple[Edges, Edges]
     literals: LiteralPair
+    copies: tuple[Copies, Copies]
+    groups: Ints
     own: Mapping[str, Any]
 
     @classmethod
     def of(cls, task: AlignmentTask, kinds: Sequence[EvidenceKind], options: Options) -> Prepared:
         own = {kind.name: kind.prepare(task, options) for kind in kinds if kind.prepare is not None}
-        return cls(task, Edges.of_task(task), read_literals(task.source, task.target), own)
+        copies = Copies.of(task.source), Copies.of(task.target)
+        literals = read_literals(task.source, task.target)
+        return cls(task, Edges.of_task(task), literals, copies, entity_groups(task.source), own)
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,11 +133,6 @@ class View:
     relations: sparse.csr_array
     properties: sparse.csr_array
     near: tuple[sparse.csr_array, sparse.csr_array]
-
-    @property
-    def all_rows(self) -> tuple[Ints, Ints]:
-        """(n,) and (m,) all entities."""
-        return np.ones(len(self.task.source.entities), bool), np.ones(len(self.task.target.entities), bool)
 
     @property
     def in_hierarchy(self) -> tuple[Ints, Ints]:

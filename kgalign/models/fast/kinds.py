@@ -18,7 +18,7 @@ from kgalign.features.text import word_vectors
 from kgalign.features.texts import text_vectors
 from kgalign.iri import is_iri, normal_iri
 from kgalign.models.fast.evidence import Evidence, EvidenceKind, NoMatchFeature, View
-from kgalign.models.fast.vectors import relation_features, roles, two_hops, weighted, without_weak
+from kgalign.models.fast.vectors import feature_rarity, relation_features, roles, two_hops, weighted, without_weak
 from kgalign.seams import Options
 from kgalign.search import Similarity, Vectors, pair_products
 
@@ -32,7 +32,7 @@ class Neighbours(Similarity):
     near: tuple[Vectors, Vectors]
 
     def amount(self, sources: Ints, targets: Ints) -> Floats:
-        """(n,) the logarithm of how many known neighbours both entities have, each counted by its probability."""
+        """(n,) the logarithm of how many known neighbours both entities have, each counted by its probability and its rarity."""
         return np.log1p(pair_products(*self.near, sources, targets))
 
 
@@ -114,34 +114,31 @@ def _meanings(task: AlignmentTask, options: Options) -> Similarity | None:
 def _relations(view: View) -> Similarity | None:
     if not len(view.known):
         return None
-    return Similarity(*weighted(*relation_features(view.edges, view.shared, view.relations), short=view.in_hierarchy))
+    return Similarity(*weighted(*relation_features(view.edges, view.shared, view.relations)))
 
 
 def _neighbours(view: View) -> Neighbours | None:
-    return Neighbours(*weighted(*view.near, short=view.in_hierarchy), view.near) if len(view.known) else None
+    if not len(view.known):
+        return None
+    rare = view.near[0].copy()
+    rare.data *= feature_rarity(*view.near)[rare.indices]
+    return Neighbours(*weighted(*view.near), (rare, view.near[1]))
 
 
 def _two_hops(view: View) -> Similarity | None:
-    return (
-        Similarity(*weighted(*two_hops(view.edges, view.near, view.shared), short=view.in_hierarchy)) if len(view.known) else None
-    )
+    return Similarity(*weighted(*two_hops(view.edges, view.near, view.shared))) if len(view.known) else None
 
 
 def _roles(view: View) -> Similarity | None:
     if not len(view.known):
         return None
-    return Similarity(*weighted(roles(view.task.source) @ without_weak(view.relations), roles(view.task.target)))
+    return Similarity(*weighted(roles(view.task.source) @ without_weak(view.relations), roles(view.task.target), short=False))
 
 
 def _values(view: View) -> Similarity | None:
     if not view.literals.comparable:
         return None
-    return Similarity(
-        *weighted(
-            *literal_features(view.literals, view.properties),
-            short=view.all_rows,
-        )
-    )
+    return Similarity(*weighted(*literal_features(view.literals, view.properties)))
 
 
 KINDS: tuple[EvidenceKind, ...] = (
@@ -168,7 +165,7 @@ KINDS: tuple[EvidenceKind, ...] = (
         # Sources that share a name do not compete for a target that may have them all, and the other way round.
         prepare=lambda task, options: equal_names(task.source, task.target, one_link(task.cardinality)[::-1]),
         compute=lambda view: view.prepared["equal names"],
-        no_match=NoMatchFeature("equal names", 2.0, 3.0),
+        no_match=NoMatchFeature("equal names", 3.0, 3.0, in_hierarchy=0.7),
     ),
     EvidenceKind(
         name="other languages",
@@ -212,14 +209,14 @@ KINDS: tuple[EvidenceKind, ...] = (
     EvidenceKind(
         name="relations",
         description="known links that matching relations lead to",
-        weight=10.0,
+        weight=11.0,
         compute=_relations,
         searches="every round",
     ),
     EvidenceKind(
         name="neighbours",
         description="known links between neighbours, by any relation",
-        weight=9.0,
+        weight=10.0,
         compute=_neighbours,
         searches="every round",
         no_match=NoMatchFeature(

@@ -26,11 +26,20 @@ from kgalign.decoding.decoders import balance
 from kgalign.decoding.marginals import FARTHEST, matching_marginals
 from kgalign.errors import OptionError, check_at_least
 from kgalign.features.constraints import allowed
+from kgalign.features.copies import one_to_one_copies
 from kgalign.models import options_of
 from kgalign.models.fast.evidence import Evidence, EvidenceKind, Pairs, Prepared, Searching, View
 from kgalign.models.fast.kinds import KINDS
 from kgalign.models.fast.learning import best_wrong, fit_choice
-from kgalign.reasoning.no_match import MOST_RIGHT_UNTAUGHT, SCORE, Feature, NoMatchClassifier, fit_no_match, share_of_right
+from kgalign.reasoning.no_match import (
+    MOST_RIGHT_UNTAUGHT,
+    SCORE,
+    Feature,
+    NoMatchClassifier,
+    careful_shares,
+    fit_no_match,
+    share_of_right,
+)
 from kgalign.seams import Capabilities, Contributions
 from kgalign.search import Similarity, pack, unique_pairs
 
@@ -289,16 +298,20 @@ class FittedFast:
     def _probabilities(self, candidates: Candidates, classifier: NoMatchClassifier, seeds: int, found: Found) -> Floats:
         """(n, k) the probability of each candidate, where a query may have no match; those of a target sum to 1 at most.
 
-        Two things must be true of a link: it wins against the other links of its two entities, and the winner of the query is right at
-        all. Without enough seeds, no more than two thirds of the winners are taken for right.
+        Two things must be true of a link: it wins against the other links of its two entities, copies of them apart, and the winner of the
+        query is right at all. Without enough seeds, no more than two thirds of the winners are taken for right.
         """
         is_taught = seeds >= MIN_SEEDS
         won = self._won_rows(candidates) if is_taught else self._won(candidates, classifier, found)
-        log_odds = self._log_odds(candidates, won.argmax(axis=1), classifier, found)
-        right = min(share_of_right(log_odds, won.max(axis=1, initial=0)), 1.0 if is_taught else MOST_RIGHT_UNTAUGHT)
-        log_odds += np.log(right / (1 - right))
         rows, slots = candidates.edges()
-        values, targets = (won / (1 + np.exp(-log_odds[:, None])))[rows, slots], candidates.targets[rows, slots]
+        targets = candidates.targets[rows, slots]
+        won[rows, slots] = one_to_one_copies(self.prepared.copies, candidates.queries[rows], targets, won[rows, slots])
+        log_odds = self._log_odds(candidates, won.argmax(axis=1), classifier, found)
+        best = won.max(axis=1, initial=0)
+        groups = self.prepared.groups[candidates.queries]
+        right = share_of_right(log_odds, best) if is_taught else careful_shares(log_odds, best, groups)
+        log_odds += np.log(right / (1 - right))
+        values = (won / (1 + np.exp(-log_odds[:, None])))[rows, slots]
         if is_taught:
             odds = values / np.maximum(1 - values, 1e-9)
             values = odds / (1 + np.bincount(targets, odds)[targets])

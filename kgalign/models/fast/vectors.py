@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from kgalign.data import Ints, KnowledgeGraph
+from kgalign.data import Floats, KnowledgeGraph
 from kgalign.features.relations import Edges
 from kgalign.features.shared import capped, combinations
 from kgalign.features.text import unit_rows
@@ -79,29 +79,33 @@ def without_weak(matches: sparse.csr_array) -> sparse.csr_array:
     return matches
 
 
-def weighted(source: sparse.csr_array, target: sparse.csr_array, *, short: tuple[Ints, Ints] | None = None) -> Sides:
-    """Unit rows in which a feature counts by its rarity in both graphs; features that no source entity has are left out.
+def weighted(source: sparse.csr_array, target: sparse.csr_array, *, short: bool = True) -> Sides:
+    """Rows in which a feature counts by its rarity in both graphs; features that no source entity has are left out.
 
     Args:
         source: (n, f) features of the source entities.
         target: (m, f) features of the target entities.
-        short: (n,) and (m,) the rows that stay shorter than 1 if there is less in them than one unique feature: what many have in
-            common does not make two entities similar. None: no row does.
+        short: Whether a row stays shorter than 1 if there is less in it than one unique feature: a feature that many have in common does
+            not make two entities similar.
     """
-    often = np.bincount(source.indices, source.data, source.shape[1])
-    entities = source.shape[0] + target.shape[0]
-    rarity = np.log(entities / (1 + often + np.bincount(target.indices, minlength=target.shape[1])))
-    rarity = np.where(often > 0, rarity, 0).clip(0).astype(np.float32)
+    rarity = feature_rarity(source, target)
     sides = []
-    for number, side in enumerate((source, target)):
+    for side in (source, target):
         matrix = side.copy()  # its indices would be sorted in place otherwise
         matrix.data *= rarity[matrix.indices]
         matrix.eliminate_zeros()
         matrix.sort_indices()
         unit = unit_rows(matrix)
-        if short is not None and short[number].any():
-            lengths = np.sqrt(matrix.multiply(matrix).sum(axis=1)) / max(np.log(entities / 3), 1)
-            lengths[~short[number]] = 1
+        if short:
+            lengths = np.sqrt(matrix.multiply(matrix).sum(axis=1))
             unit.data *= np.repeat(np.minimum(lengths, 1), np.diff(unit.indptr)).astype(np.float32)
         sides.append(unit)
     return sides[0], sides[1]
+
+
+def feature_rarity(source: sparse.csr_array, target: sparse.csr_array) -> Floats:
+    """(f,) how rare each feature is in both graphs: about 1 if one entity of either has it, 0 if all have it or no source entity has."""
+    often = np.bincount(source.indices, source.data, source.shape[1])
+    entities = source.shape[0] + target.shape[0]
+    rarity = np.log(entities / (1 + often + np.bincount(target.indices, minlength=target.shape[1])))
+    return (np.where(often > 0, rarity, 0).clip(0) / max(np.log(entities / 3), 1)).astype(np.float32)

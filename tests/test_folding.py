@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from kgalign import align, read
 from kgalign.data import KINDS
 from kgalign.readers import READERS
 from kgalign.readers.folding import fold_nodes
@@ -315,3 +316,46 @@ def test_a_graph_without_such_nodes_stays_as_it_is(tmp_path):
     assert after.triples is before.triples
     assert (after.entities, after.values, after.record) == (before.entities, before.values, before.record)
     assert np.array_equal(after.kinds, [0, 0, 0])
+
+
+def test_an_address_of_a_page_becomes_a_literal(tmp_path):
+    side = fold(
+        tmp_path,
+        """:a :homepage <http://a.org/> ; :logo <http://x/a.png> ; :sees :b . :b :page <http://b.org/1>, <http://b.org/2> ; :age 3 .""",
+    )
+    assert (entities(side), triples(side)) == ({"a", "b"}, {("a", "sees", "b")})
+    pages = [
+        value
+        for value, datatype in zip(side.values, side.datatype_of.tolist(), strict=True)
+        if "anyURI" in side.datatypes[datatype]
+    ]
+    assert sorted(pages) == ["http://a.org/", "http://b.org/1", "http://b.org/2", "http://x/a.png"]
+    assert side.record["folded nodes"] == "4 web pages"
+
+
+@pytest.mark.parametrize(
+    "turtle",
+    [
+        ":a :site :Troy . :b :age 3 .",  # looks like the other things of the graph
+        ':a :page <http://b.org/1> . <http://b.org/1> rdfs:label "About a" .',  # something is said of it
+        ":a :page <http://b.org/1> ; :partOf <http://b.org/1> .",  # another relation leads to it too
+        ":a :country <http://b.org/1> .",  # no relation to a page
+    ],
+)
+def test_an_entity_is_no_page_because_of_one_relation(tmp_path, turtle):
+    assert len(triples(fold(tmp_path, turtle))) > 0
+
+
+def test_a_page_in_rdf_is_the_website_of_a_table(tmp_path):
+    companies = [
+        ("Alpha Works", "Werke A"),
+        ("Beta Trading", "Handel B"),
+        ("Gamma Foods", "Speisen C"),
+        ("Delta Glass", "Scheiben D"),
+    ]
+    rows = [f"c{number},{name},www.{number}.example" for number, (name, _) in enumerate(companies)]
+    (tmp_path / "a.csv").write_text("\n".join(["id,name,website", *rows]))
+    turtle = [f':e{n} rdfs:label "{name}" ; :homepage <https://{n}.example/> .' for n, (_, name) in enumerate(companies)]
+    (tmp_path / "b.ttl").write_text(PREFIXES + "\n".join(turtle))
+    task, _ = read(tmp_path / "a.csv", tmp_path / "b.ttl")
+    assert sorted(align(task).alignment.pairs.tolist()) == [[number, number] for number in range(4)]

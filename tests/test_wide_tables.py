@@ -65,7 +65,7 @@ def test_a_row_is_an_entity_and_a_column_a_property(tmp_path):
     seen = {key: graph.record[key] for key in ("table", "ids from", "names from", "relations from", "literals from")}
     assert seen == {
         "table": "CSV: 6 rows",
-        "ids from": "the column id (called so)",
+        "ids from": "the column id (by its name)",
         "names from": "company",
         "relations from": "country (3 values)",
         "literals from": "city, founded, website",
@@ -119,21 +119,21 @@ def test_cells_of_typed_formats_are_what_a_person_would_write(tmp_path):
 @pytest.mark.parametrize(
     ("header", "rows", "ids", "reason"),
     [
-        ("name,id,year", ["Alien,t1,1979", "Brazil,t2,1985"], ["t1", "t2"], "the column id (called so)"),
+        ("name,id,year", ["Alien,t1,1979", "Brazil,t2,1985"], ["t1", "t2"], "the column id (by its name)"),
         (
             "film,thing,year",
             ["Alien,http://x/1,1979", "Brazil,http://x/2,1985"],
             ["http://x/1", "http://x/2"],
             "thing (it holds IRIs)",
         ),
-        ("title,filmId,year", ["Alien,a,1979", "Alien,b,1985"], ["a", "b"], "the column filmId (called so)"),
+        ("title,filmId,year", ["Alien,a,1979", "Alien,b,1985"], ["a", "b"], "the column filmId (by its name)"),
         (
             "title,year,website",
             ["Alien,1979,http://x/1", "M,1985,http://x/2"],
             ["Alien", "M"],
             "title (the first column, all different)",
         ),
-        ("title,isbn,year", ["Emma,12-3,1815", "Emma,12-4,1816"], ["12-3", "12-4"], "the column isbn (called so)"),
+        ("title,isbn,year", ["Emma,12-3,1815", "Emma,12-4,1816"], ["12-3", "12-4"], "the column isbn (by its name)"),
         ("title,year,country", ["Alien,1979,UK", "Alien,1985,UK"], ["1", "2"], "row numbers (no column has an id for each row)"),
         (
             "id,title,year",
@@ -391,9 +391,20 @@ def test_align_says_in_three_lines_what_a_table_is(tmp_path, monkeypatch, capsys
     monkeypatch.chdir(tmp_path)
     run_command(monkeypatch, "align", "a.csv", "b.ttl")
     assert [line for line in capsys.readouterr().err.splitlines() if line.startswith("source:")] == [
-        "source: CSV with ;: 6 rows; ids from the column id (called so)",
+        "source: CSV with ;: 6 rows; ids from the column id (by its name)",
         "source: names from company, 100% of the subjects named",
         "source: relations from: country (3 values); literals from: city, founded, website",
+    ]
+
+
+def test_align_says_nothing_of_columns_beside_id_and_name_where_there_are_none(tmp_path, monkeypatch, capsys):
+    (tmp_path / "a.csv").write_text("id,name\n7,Siemens\n8,BASF\n9,Danone\n")
+    (tmp_path / "b.ttl").write_text(TURTLE)
+    monkeypatch.chdir(tmp_path)
+    run_command(monkeypatch, "align", "a.csv", "b.ttl")
+    assert [line for line in capsys.readouterr().err.splitlines() if line.startswith("source:")] == [
+        "source: CSV: 3 rows; ids from the column id (by its name)",
+        "source: names from name, 100% of the subjects named",
     ]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,14 +12,18 @@ from scipy import sparse
 
 from kgalign.data import Alignment, Floats, Ints, KnowledgeGraph
 from kgalign.features.contradictions import difference_weights
+from kgalign.features.literals import read_spellings
 from kgalign.features.shared import capped
+from kgalign.features.spelling import Spelling
 from kgalign.features.texts import texts_of
 from kgalign.search import Similarity
 
 DIGIT = re.compile(r"\d")
-TOKEN = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9./_-]*[A-Za-z0-9])?")
+TOKEN = re.compile(  # 48,51701 is a number, not a code behind a comma
+    r"(?<![A-Za-z0-9])\d+(?:[.,]\d+)*,\d+(?![A-Za-z0-9./_-])|[A-Za-z0-9](?:[A-Za-z0-9./_-]*[A-Za-z0-9])?"
+)
 SEPARATORS = re.compile(r"[./_-]")
-NUMERIC = re.compile(r"\d+(?:[\d-]*[./_][\d./_-]*)?|\d{4}-\d\d?-\d\d?|\d{4}-\d{4}")  # numbers, dates, and spans of years
+NUMERIC = re.compile(r"\d+(?:[\d-]*[.,/_][\d.,/_-]*)?|\d{4}-\d\d?-\d\d?|\d{4}-\d{4}")  # numbers, dates, and spans of years
 PLAIN_NUMBER = re.compile(r"\d{5,}")
 MEASURE = re.compile(r"\d+(?:[a-z]{1,2}|inch|watts?|volts?|hours?|hrs?)")  # 1080p, 500gb
 SHORTEST = 4  # characters of a code
@@ -70,7 +74,8 @@ class OtherCodes:
 
 def shared_codes(source: KnowledgeGraph, target: KnowledgeGraph) -> Codes | None:
     """The codes of two graphs; None where they have none in common."""
-    ours, theirs = _Found.in_graph(source), _Found.in_graph(target)
+    spellings = read_spellings(source, target)
+    ours, theirs = _Found.in_graph(source, spellings[0]), _Found.in_graph(target, spellings[1])
     features = [one.features(other) for one, other in ((ours, theirs), (theirs, ours))]
     numbers = {
         code: number for number, code in enumerate({code for _, code, _ in features[0]} & {code for _, code, _ in features[1]})
@@ -123,11 +128,11 @@ class _Found:
     have: Ints
 
     @classmethod
-    def in_graph(cls, graph: KnowledgeGraph) -> _Found:
-        codes, longer = [], []
+    def in_graph(cls, graph: KnowledgeGraph, spellings: Sequence[Spelling]) -> _Found:
+        codes, longer, dates = [], [], _digit_dates(graph, spellings)
         have = np.zeros(len(graph.entities), bool)
         for number, (owner, text) in enumerate(texts_of(graph)):
-            if not DIGIT.search(text):
+            if not DIGIT.search(text) or text in dates:
                 continue
             for code, with_word in codes_in(text):
                 codes.append((owner, code))
@@ -149,6 +154,14 @@ class _Found:
         return [
             (owner, code, weight / bearers[code] ** 0.5) for (owner, code), weight in found.items() if bearers[code] <= MOST_BEARERS
         ]
+
+
+def _digit_dates(graph: KnowledgeGraph, spellings: Sequence[Spelling]) -> set[str]:
+    """The literals of eight digits that are dates."""
+    if not any(spelling.digit_dates for spelling in spellings):
+        return set()
+    kinds = np.asarray(graph.attributes.facts)[:, 1].tolist()
+    return {value for value, kind in zip(graph.attributes.values, kinds, strict=True) if spellings[kind].digit_dates}
 
 
 def _longest_beginning(code: str, others: Collection[str]) -> str:

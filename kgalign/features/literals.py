@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 from scipy import sparse
 
-from kgalign.data import Alignment, Floats, Ints, KnowledgeGraph
+from kgalign.data import Alignment, Attributes, Floats, Ints, KnowledgeGraph
 from kgalign.features.relations import best_matches
 from kgalign.features.shared import Keyed, combinations, shared_features
+from kgalign.features.spelling import Spelling, spellings_of, units_of
 from kgalign.features.text import fold
 from kgalign.features.values import DATE, value_features
 from kgalign.iri import local_name
@@ -21,6 +25,8 @@ SHORTEST_ALONE = 8  # characters of a value that is evidence without its propert
 MOST_ALONE = 10  # facts of either graph with a value that is evidence whatever its property
 SAME_NAME = 1.0  # common facts that two properties of the same name start with
 MIN_PROPERTY_MATCH = 0.05
+WHOLE_DATE = re.compile(r"-?\d+-\d\d-\d\d")
+FIRST_VALUES = 20  # of a property, which show whether it has dates
 DIFFERS, IS_NEAR, IS_SAME = 0, 1, 2
 
 
@@ -59,7 +65,8 @@ class LiteralPair:
 def read_literals(source: KnowledgeGraph, target: KnowledgeGraph) -> LiteralPair:
     """The literals of two graphs as features."""
     vocabulary: dict[str, int] = {}
-    parts = [_read_side(graph, vocabulary) for graph in (source, target)]
+    spellings = read_spellings(source, target)
+    parts = [_read_side(graph, own, vocabulary) for graph, own in zip((source, target), spellings, strict=True)]
     often, exactly = (
         [np.bincount(features[strengths >= least], minlength=len(vocabulary)) for *_, features, strengths in parts]
         for least in (NEAR, 1)
@@ -81,6 +88,36 @@ def read_literals(source: KnowledgeGraph, target: KnowledgeGraph) -> LiteralPair
     return LiteralPair(sides[0], sides[1], _same_name(source, target))
 
 
+def read_spellings(source: KnowledgeGraph, target: KnowledgeGraph) -> tuple[list[Spelling], list[Spelling]]:
+    """How the values of each property of either graph are written.
+
+    Numbers of eight digits are dates only if a property has dates in another spelling: otherwise they are equal as they are, and may be codes.
+    A unit that all values of a property have counts only if the other graph has it too.
+    """
+    sides = [_values_by_property(graph.attributes) for graph in (source, target)]
+    spellings = [spellings_of(columns) for columns in sides]
+    if not any(_holds_dates(column) for columns in sides for column in columns):
+        spellings = [[replace(spelling, digit_dates=False) for spelling in own] for own in spellings]
+    units = [units_of(columns) for columns in reversed(sides)]
+    both = [
+        [replace(spelling, unit="") if spelling.unit in others else spelling for spelling in own]
+        for own, others in zip(spellings, units, strict=True)
+    ]
+    return both[0], both[1]
+
+
+def _values_by_property(literals: Attributes) -> list[list[str]]:
+    order = np.argsort(literals.facts[:, 1], kind="stable")
+    places = np.searchsorted(literals.facts[order, 1], np.arange(len(literals.properties) + 1)).tolist()
+    return [[literals.values[row] for row in order[begin:end].tolist()] for begin, end in pairwise(places)]
+
+
+def _holds_dates(values: Sequence[str]) -> bool:
+    """Whether most of the first values are dates with signs or words between their parts."""
+    first = [value for value in values if value][:FIRST_VALUES]
+    return sum(WHOLE_DATE.match(value_features(value)[0]) is not None for value in first) > len(first) / 2
+
+
 def _weight_alone(value: str) -> float:
     """The weight of a value that two literals share, whatever their properties."""
     is_code = sum(map(str.isdigit, value)) >= CODE_DIGITS or len(value) >= CODE_LENGTH
@@ -89,21 +126,24 @@ def _weight_alone(value: str) -> float:
     return ALONE if len(value) >= SHORTEST_ALONE else 0.0
 
 
-def _read_side(graph: KnowledgeGraph, vocabulary: dict[str, int]) -> tuple[Ints, Ints, Ints, Ints, Floats]:
+def _read_side(
+    graph: KnowledgeGraph, spellings: Sequence[Spelling], vocabulary: dict[str, int]
+) -> tuple[Ints, Ints, Ints, Ints, Floats]:
     """Facts that can be compared and whether they are scalar; then fact, feature and strength of each feature.
 
     Left out are empty values, values that are the entity's own name, and values that an entity has twice for one property, in another
     language or from another file for instance.
     """
-    values, owners = graph.attributes.values, np.asarray(graph.attributes.facts)[:, 0].tolist()
-    parsed: dict[str, tuple[list[int], bool]] = {}
+    parsed: dict[Spelling, dict[str, tuple[list[int], bool]]] = {spelling: {} for spelling in spellings}
     facts, scalars, counts, features, strengths = [], [], [], [], []
-    for number, (value, entity) in enumerate(zip(values, owners, strict=True)):
-        if value not in parsed:
-            exact, near, scalar = value_features(value)
+    rows = zip(graph.attributes.values, np.asarray(graph.attributes.facts).tolist(), strict=True)
+    for number, (value, (entity, kind)) in enumerate(rows):
+        known = parsed[spellings[kind]]
+        if value not in known:
+            exact, near, scalar = value_features(value, spellings[kind])
             names = [exact, *near] if exact else []
-            parsed[value] = [vocabulary.setdefault(name, len(vocabulary)) for name in names], scalar
-        found, scalar = parsed[value]
+            known[value] = [vocabulary.setdefault(name, len(vocabulary)) for name in names], scalar
+        found, scalar = known[value]
         if found and (scalar or value != graph.names[entity]):
             facts.append(number)
             scalars.append(scalar)

@@ -11,7 +11,7 @@ import scipy  # which imports its parts when they are first used
 from kgalign.data import KnowledgeGraph
 from kgalign.features.names import stems, weighted_words
 
-ADDRESS = re.compile(r"\w+://")
+ADDRESS = re.compile(r"\w+://|www\.(?=\S+$)", re.IGNORECASE)
 LETTER = re.compile(r"[^\W\d_]")
 MOST_CHARACTERS = 2000  # of a text
 LEAST_WORDED = 0.5  # share of the entities with literals that have words

@@ -6,13 +6,13 @@ import math
 import re
 import unicodedata
 
+from kgalign.features.spelling import DIGIT_DATE, NUMERIC_DATE, PLAIN, Spelling, is_web_address, with_points
 from kgalign.features.text import fold
 
 DATE = re.compile(r"([+-]?\d{4,6})-(\d\d)(?:-(\d\d))?(?:T[\d:.]+| \d\d:[\d:.]+)?(?:Z|[+-]\d\d:\d\d)?")
 YEAR = re.compile(r"([+-]?\d{4,6})(?:Z|[+-]\d\d:\d\d)")  # without a time zone it is a number like others
 SPELT_DATE = re.compile(r"(\d{1,2})(?:st|nd|rd|th|er|\.)?[ -](?:de |of )?([^\W\d_]{3,10})\.?,?[ -](?:de )?(\d{4})")  # 25 June 1982
 MONTH_FIRST = re.compile(r"([^\W\d_]{3,10})\.? (\d{1,2})(?:st|nd|rd|th)?,? (\d{4})")  # June 25, 1982
-NUMERIC_DATE = re.compile(r"(\d{1,2})([./-])(\d{1,2})\2(\d{4})")  # 25.06.1982 or 6/25/1982
 YEAR_FIRST = re.compile(r"(\d{4})[./](\d{1,2})[./](\d{1,2})")
 NUMBER = re.compile(r"[+-]?(?:\d{1,3}(?:,\d{3})+(?:\.\d*)?|\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?")
 MEASURE = re.compile(
@@ -22,7 +22,7 @@ TELEPHONE = re.compile(r"(?=.*[ ()/.+-])\+?[\d ()/.-]{8,24}")
 OTHER_DIGIT = re.compile(r"[^\D0-9]")  # of another script
 DECIMAL = re.compile(r"(?<=\d)[.,](?=\d)")
 BEGINNINGS = tuple("+-.0123456789")  # of dates and numbers
-ADDRESS = re.compile(r"https?://(?:www\.)?", re.IGNORECASE)
+ADDRESS = re.compile(r"https?://(?:www\.)?|www\.(?=\S+$)", re.IGNORECASE)
 EXACT_DIGITS = 15  # of an integer that a float holds exactly; longer ones are identifiers
 YEARS = (1000, 2100)  # integers that are compared as years, for which near is not near enough
 FEW = 100  # integers below count something: 12 is not nearly 13
@@ -46,8 +46,12 @@ MONTHS = {
 Values = tuple[str, list[str], bool]
 
 
-def value_features(value: str) -> Values:
+def value_features(value: str, spelling: Spelling = PLAIN) -> Values:
     """The exact value of a literal, its approximate values, and whether it is a date or a number. An empty literal has no value.
+
+    Args:
+        value: The text of the literal.
+        spelling: How the values of its property are written, see `kgalign.features.spelling.spellings_of`.
 
     >>> value_features("1982-06-25") == value_features("25 June 1982")
     True
@@ -55,11 +59,17 @@ def value_features(value: str) -> Values:
     ('1982-06-25', ['1982'], True)
     >>> value_features("+12.0") == value_features("1.2e1")
     True
+    >>> value_features("2.390,96", Spelling(decimal_comma=True)) == value_features("2390.96")
+    True
     """
     value = value.strip()[:LONGEST]
     if not value.isascii():
         value = unicodedata.normalize("NFKC", value).replace("\N{MINUS SIGN}", "-")
         value = OTHER_DIGIT.sub(lambda found: str(unicodedata.decimal(found[0])), value)
+    if spelling.digit_dates and (found := DIGIT_DATE.fullmatch(value)):
+        value = "-".join(found.groups())
+    elif spelling.decimal_comma:
+        value = with_points(value)
     if value.startswith(BEGINNINGS):
         if found := YEAR.fullmatch(value):
             return str(int(found[1])), [], True
@@ -68,14 +78,15 @@ def value_features(value: str) -> Values:
             return f"{year}-{'-'.join(filter(None, found.groups()[1:]))}", [year], True
         if NUMBER.fullmatch(value):
             return _number(value.replace(",", ""))
-    if start := ADDRESS.match(value):
-        return value[start.end() :].rstrip("/").casefold(), [], False
+    start = ADDRESS.match(value)
+    if start or (spelling.is_web and is_web_address(value)):
+        return value[start.end() if start else 0 :].rstrip("/").casefold(), [], False
     if not any(map(str.isdigit, value)):
         return _text(value), [], False
-    return _date(value) or _measure(value) or _code(value)
+    return _date(value, spelling.day_first) or _measure(value, spelling.unit) or _code(value)
 
 
-def _date(value: str) -> Values | None:
+def _date(value: str, is_day_first: bool | None) -> Values | None:
     """The value as a date in a usual spelling, None: it is none. Where day and month cannot be told apart, both are near."""
     if found := SPELT_DATE.fullmatch(value):
         return _day(found[3], MONTHS.get(found[2].casefold()), int(found[1]))
@@ -87,8 +98,10 @@ def _date(value: str) -> Values | None:
         return None
     first, second, year = int(found[1]), int(found[3]), found[4]
     day_first, month_first = _day(year, second, first), _day(year, first, second)
-    if found[2] == "." or not day_first or not month_first or day_first == month_first:
+    if found[2] == "." or is_day_first or not month_first or day_first == month_first:
         return day_first or month_first
+    if is_day_first is False or not day_first:
+        return month_first
     both = sorted((day_first[0], month_first[0]))
     return "/".join(both), [str(int(year)), *both], True
 
@@ -99,14 +112,16 @@ def _day(year: str, month: int | None, day: int) -> Values | None:
     return f"{int(year)}-{month:02}-{day:02}", [str(int(year))], True
 
 
-def _measure(value: str) -> Values | None:
-    """The value as a number with a unit or a currency, None: it is none."""
+def _measure(value: str, common_unit: str) -> Values | None:
+    """The value as a number with a unit or a currency, None: it is none. A unit that all values have in common is left out."""
     if not (found := MEASURE.fullmatch(value)) or not (found[1] or found[3]):
         return None
     unit, number = fold(found[1] or found[3]) or found[1] or found[3], found[2]
     if DECIMAL.findall(number)[-1:] == [","] and len(number.rpartition(",")[2]) < 3:  # 1.299,00 and 12,5
         number = number.replace(".", "").replace(",", ".")
     exact, near, _ = _number(number.replace(",", ""), has_unit=True)
+    if common_unit:
+        return exact, near, True
     return f"{exact} {unit}", [f"{each} {unit}" for each in near], True
 
 

@@ -14,7 +14,8 @@ from kgalign.readers.vocabulary import SUBCLASS, TYPES, is_term, mask_of
 WIKIDATA = "http://www.wikidata.org/prop/direct/"
 TYPE_RELATIONS = (*TYPES, "rdf:type", "a", f"{WIKIDATA}P31")
 SUBCLASS_RELATIONS = (SUBCLASS, "rdfs:subClassOf", f"{WIKIDATA}P279")
-CALLED_TYPE = ("type", "class", "instance of", "is a")  # relations of tables that give a class, where nothing else does
+# Relations of tables that give a class, where nothing else does; categories only where no relation is called type.
+CALLED_TYPE, CALLED_CATEGORY = ("type", "class", "instance of", "is a"), ("category", "kind")
 MOST_LISTED = 12  # classes in an error
 
 
@@ -40,8 +41,9 @@ class Classes:
         relation = graph.triples[:, 1]
         names = [name.strip("<>") for name in graph.relations]
         is_type = mask_of(names, TYPE_RELATIONS)
-        if not is_type.any():
-            is_type = mask_of([local_name(name).casefold() for name in names], CALLED_TYPE)
+        for called in (CALLED_TYPE, CALLED_CATEGORY):
+            if not is_type.any():
+                is_type = mask_of([local_name(name).casefold() for name in names], called)
         types, subclasses = (graph.triples[rows[relation]][:, [0, 2]] for rows in (is_type, mask_of(names, SUBCLASS_RELATIONS)))
         ids = np.unique(np.concatenate([types[:, 1], subclasses.ravel(), np.flatnonzero(graph.kinds == CLASS)]))
         terms = [is_term(graph.entities[each].strip("<>")) for each in ids.tolist()]

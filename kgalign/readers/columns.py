@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,13 +22,14 @@ PLAIN_IDS = frozenset(
     {"id", "identifier", "iri", "uri", "uuid", "guid", "key", "pk", "@id", "_id", "identifiant", "kennung", "index", "row"}
 )
 LAST_WORDS = frozenset({"id", "key", "iri", "uri", "code", "identifier", "uuid", "isbn", "number", "nr", "no"})
-# Words of columns whose numbers may be ids of rows.
+# Columns whose numbers may be ids of rows: a row is what another row of the same table is to it.
 POINTERS = frozenset({
-    "id", "ids", "ref", "parent", "parents", "manager", "supervisor", "boss", "broader", "narrower", "father", "mother",
-    "child", "children", "spouse", "predecessor", "successor", "previous", "next", "reports", "superior", "part", "partof",
+    "parent", "parents", "manager", "supervisor", "boss", "broader", "narrower", "father", "mother", "child", "children",
+    "spouse", "predecessor", "successor", "previous", "next", "superior", "partof",
 })  # fmt: skip
+POINTING_PHRASES = ("part of", "reports to", "belongs to", "subclass of", "child of")
 PAGES = frozenset({
-    "url", "urls", "homepage", "website", "web", "site", "page", "link", "links", "image", "picture", "photo", "logo",
+    "url", "urls", "homepage", "website", "web", "site", "page", "link", "links", "image", "img", "picture", "photo", "logo",
     "thumbnail", "depiction", "wikipedia",
 })  # fmt: skip
 MOST_SHARED = 0.1  # share of rows that may have the id of an earlier row, in a column whose name says that it holds ids
@@ -38,6 +40,7 @@ SOME_LISTS, MANY_LISTS = 0.05, 0.3  # share of cells with a separator
 LONGEST_PART = 50  # mean characters of an item of a list
 RECURRING = 0.2  # share of the items of lists that other cells have too
 ARRAY = "[]"
+WHOLE_NUMBER = re.compile(r"\d+(?:\.0)?")
 
 
 @dataclass(frozen=True)
@@ -74,7 +77,7 @@ def find_id_column(names: Sequence[str], columns: Sequence[Sequence[str]], given
     refused = ""
     for number in called:
         if _identifies(columns[number], MOST_SHARED):
-            return IdColumn(number, "called so", words[number] not in PLAIN_IDS and not is_counted(columns[number]))
+            return IdColumn(number, "by its name", words[number] not in PLAIN_IDS and not is_counted(columns[number]))
         refused = refused or f"; `{names[number]}` is empty or the same in several rows"
     for number, cells in enumerate(columns):
         of_iris = all(map(_is_plain_iri, cells)) and not PAGES & set(words[number].split())
@@ -83,7 +86,7 @@ def find_id_column(names: Sequence[str], columns: Sequence[Sequence[str]], given
     ends = [number for number, name in enumerate(words) if name.split() and name.split()[-1] in LAST_WORDS]
     for number in ends:
         if _identifies(columns[number]):
-            return IdColumn(number, "called so", words[number].split()[-1] != "id" and not is_counted(columns[number]))
+            return IdColumn(number, "by its name", words[number].split()[-1] != "id" and not is_counted(columns[number]))
     if columns and _identifies(columns[0]) and sum(map(len, columns[0])) <= LONGEST_ID * len(columns[0]):
         return IdColumn(0, "the first column, all different", not is_counted(columns[0]))
     return IdColumn(None, f"no column has an id for each row{refused}")
@@ -107,19 +110,35 @@ def counts_rows(cells: Sequence[str]) -> bool:
     return all(cell == str(number) for number, cell in enumerate(cells, start=first))
 
 
-def points_to(name: str, values: Sequence[str], ids: frozenset[str], counted: bool) -> bool:
+def points_to(name: str, values: Sequence[str], ids: frozenset[str], id_name: str, counted: bool) -> bool:
     """Whether the values of a column are ids of rows. Numbers are ids only if the name of the column says so.
 
     Args:
         name: The name of the column.
         values: Its values, without empty ones.
         ids: The ids of all rows.
+        id_name: The name of the column with these ids.
         counted: The ids are numbers.
     """
-    if not values or (counted and not POINTERS & set(column_words(name))):
+    words = column_words(name)
+    if (
+        not values
+        or " ".join(words) in ID_NAMES
+        or (counted and not says_row(words) and not _repeats(words, column_words(id_name)))
+    ):
         return False
     sample = values[:: max(1, len(values) // SAMPLE)]
     return sum(value in ids for value in sample) >= POINTING * len(sample)
+
+
+def says_row(words: Sequence[str]) -> bool:
+    """Whether the words of a column say that it refers to another row of the same table: `parent company`, `boss id`, `part of`."""
+    return not POINTERS.isdisjoint(words) or any(f" {phrase} " in f" {' '.join(words)} " for phrase in POINTING_PHRASES)
+
+
+def whole_numbers(values: Sequence[str]) -> Sequence[str]:
+    """The values without `.0`, if all are whole numbers: a program that knows no empty whole number writes `17.0` for 17."""
+    return [value.removesuffix(".0") for value in values] if all(map(WHOLE_NUMBER.fullmatch, values)) else values
 
 
 def holds_iris(name: str, values: Sequence[str]) -> bool:
@@ -169,6 +188,11 @@ def split_cell(cell: str, separator: str) -> list[str]:
     if separator == ARRAY:
         return [str(item).strip() for item in _array(cell) or [] if str(item).strip()]
     return [item for part in cell.split(separator) if (item := part.strip())]
+
+
+def _repeats(words: Sequence[str], own: Sequence[str]) -> bool:
+    """Whether the words of a column have those of the id column and others: `deputy staff no` beside `staff no`, not `group id` beside `id`."""
+    return 1 < len(own) < len(words) and f" {' '.join(own)} " in f" {' '.join(words)} "
 
 
 def _given_column(names: Sequence[str], columns: Sequence[Sequence[str]], given: str, where: str) -> IdColumn:

@@ -1,4 +1,4 @@
-"""Statements without the nodes that only carry a value: name nodes, remarks, restrictions, lists, headers and terms of vocabularies."""
+"""Statements without the nodes that only carry a value: name nodes, remarks, pages, restrictions, lists, headers and terms of vocabularies."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from kgalign.iri import local_name
 from kgalign.readers.expressions import disjoint_triples, fold_expressions
 from kgalign.readers.kinds import kinds_of
 from kgalign.readers.lists import unroll_lists
+from kgalign.readers.pages import fold_pages
 from kgalign.readers.rewriting import Additions, add_texts, compact, rewrite
 from kgalign.readers.value_nodes import fold_value_nodes
 from kgalign.readers.vocabulary import (
@@ -54,9 +55,9 @@ TRUE = ("true", "1")
 def fold_nodes(side: Statements) -> Statements:
     """The same graph with the kinds of its entities, and without nodes that only carry a value.
 
-    The values stay: names and remarks become literals of the entity that they describe, and restrictions become triples. Terms of RDF, RDFS,
-    OWL, XML Schema and SKOS, the headers of ontologies and thesauri, and statements about statements vanish. The record counts what was
-    folded. A graph that consists of nothing else stays as it is.
+    The values stay: names, remarks and addresses of pages become literals of the entity that they describe, and restrictions become triples.
+    Terms of RDF, RDFS, OWL, XML Schema and SKOS, the headers of ontologies and thesauri, and statements about statements vanish. The record
+    counts what was folded. A graph that consists of nothing else stays as it is.
     """
     unfolded = side
     side, in_lists = unroll_lists(side)
@@ -72,10 +73,13 @@ def fold_nodes(side: Statements) -> Statements:
     values = fold_value_nodes(side, gone, terms)
     side = _keep_values_of_terms(values.side, terms)
     gone |= values.gone
+    side, pages = fold_pages(side, gone | terms)
+    gone |= pages
     counts = {
         "restriction": restrictions,
         "name node": values.names,
         "remark": int(values.gone.sum()) - values.names,
+        "web page": int(pages.sum()),
         "list node": int(in_lists.sum()),
         "annotation": int(annotations.sum()),
     }

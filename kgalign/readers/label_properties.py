@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from kgalign.data import ALTERNATIVE, CLASS, CONCEPT, PREFERRED, PROPERTY, Ints
+from kgalign.features.spelling import are_addresses
 from kgalign.iri import local_name, split_words
 from kgalign.readers.statements import TABLE
 from kgalign.seams import Statements
@@ -46,6 +47,7 @@ BESIDE_NAMING = frozenset({
 })  # fmt: skip
 GIVEN_NAME = re.compile(r"(given|first|fore) ?name|prénom|prenom|vorname", re.IGNORECASE)
 FAMILY_NAME = re.compile(r"(family|last|sur) ?name|nachname|nom de famille", re.IGNORECASE)
+SHARED = "many share a value"
 TEXT_TYPES = ("", "http://www.w3.org/2001/XMLSchema#string", "http://www.w3.org/1999/02/22-rdf-syntax-ns#langString")
 TYPE = f"{PREFIXES['rdf:']}type"
 KIND_GROUPS = {CLASS: "classes", PROPERTY: "properties", CONCEPT: "concepts"}
@@ -56,6 +58,7 @@ ENOUGH = 0.5  # share of the subjects with a name from which on no further prope
 LEAST_SHARE = 0.1  # share of the subjects that a further property must name
 LONGEST_TITLE = 120  # mean number of characters of a value, where the name of the property says that it is a name
 UNIQUE, LONGEST, LETTERS = 0.7, 60, 0.7  # share of different values; mean number of characters; share of letters in them
+RECURRING = 0.3  # share of different values in a column that may name the rows of a table although values recur
 
 
 @dataclass(frozen=True)
@@ -68,7 +71,7 @@ class Property:
         different: The share of different values among its values.
         length: The mean number of characters of a value.
         letters: The share of letters and spaces among the characters.
-        is_text: Nearly all values are text, not numbers or dates.
+        is_text: Nearly all values are text, not numbers, dates or addresses of pages and mail.
         rows: (n,) the positions of its literals.
     """
 
@@ -91,7 +94,7 @@ class Property:
             return "few letters"
         if self.length > LONGEST:
             return "long"
-        return "" if self.different >= UNIQUE else "many share a value"
+        return "" if self.different >= UNIQUE else SHARED
 
     @property
     def reason_to_spare(self) -> str:
@@ -124,8 +127,15 @@ class Choice:
     reason: str
     family: Property | None = None
 
+    def sources(self) -> str:
+        """The property, with the one that completes its values."""
+        return short_iri(self.property.iri) + self._completion()
+
+    def _completion(self) -> str:
+        return f" and {short_iri(self.family.iri)}" if self.family else ""
+
     def __str__(self) -> str:
-        return f"{self.property}{f' and {short_iri(self.family.iri)}' if self.family else ''} ({self.reason})"
+        return f"{self.property}{self._completion()} ({self.reason})"
 
 
 @dataclass(frozen=True)
@@ -148,7 +158,8 @@ class NamedClass:
 def choose_label_properties(side: Statements, given: Sequence[str] = ()) -> list[NamedClass]:
     """For each class of subjects the properties that hold names, the largest class first.
 
-    Well-known properties come first, then those whose own name says so (`title`, `hasName`), then short texts that are nearly unique.
+    Well-known properties come first, then those whose own name says so (`title`, `hasName`), then short texts that are nearly unique. Rows of
+    a table that would have no name have the most name-like column as their name, even if its values recur.
 
     Args:
         side: The statements of a graph.
@@ -188,6 +199,11 @@ def is_alternative_name(words: Sequence[str]) -> bool:
     return is_name and any(ALTERNATIVES.fullmatch(word) for word in words)
 
 
+def is_name_part(words: Sequence[str]) -> bool:
+    """Whether the words of a property say that its values are given names or family names."""
+    return any(pattern.fullmatch(" ".join(words)) for pattern in (GIVEN_NAME, FAMILY_NAME))
+
+
 def _choose(side: Statements, used: dict[str, Property], group: str, subjects: int) -> list[Choice]:
     """The properties of a class that hold names, best first."""
     chosen = [Choice(used[iri], PREFERRED, "well known") for iri in WELL_KNOWN if iri in used]
@@ -203,6 +219,9 @@ def _choose(side: Statements, used: dict[str, Property], group: str, subjects: i
             chosen.append(Choice(use, _rank_beside(side, chosen, use, subjects), "by its own name"))
     if _named(side, chosen) < ENOUGH * subjects and (parts := _name_parts(others)):
         chosen.append(Choice(parts[0], PREFERRED, "parts of a name", parts[1]))
+    recurring = _recurring_names(others, class_words) if TABLE in side.record else []
+    if _named(side, chosen) < ENOUGH * subjects and recurring and not _may_be_forms_of_address(recurring[0]):
+        chosen.append(Choice(recurring[0], PREFERRED, "by its own name"))
     possible = [use for use in others if use.share >= LEAST_SHARE and not use.reason_against and not _is_alternative(use)]
     possible = [use for use in possible if all(use is not choice.property for choice in chosen)]
     while possible and _named(side, chosen) < ENOUGH * subjects:
@@ -212,11 +231,33 @@ def _choose(side: Statements, used: dict[str, Property], group: str, subjects: i
         if gains[best] < LEAST_SHARE * subjects:
             break
         chosen.append(Choice(possible.pop(best), PREFERRED, "short text, nearly unique"))
+    if not chosen and TABLE in side.record and (best_left := _most_name_like(others, recurring)):
+        chosen.append(best_left)
     taken = {choice.property.iri for choice in chosen}
     alternatives = [
         use for use in others if use.iri not in taken and _is_alternative(use) and use.is_text and use.length <= LONGEST
     ]
     return chosen + [Choice(use, ALTERNATIVE, "by its own name") for use in alternatives]
+
+
+def _recurring_names(uses: Sequence[Property], class_words: set[str]) -> list[Property]:
+    """The properties whose own name says that they hold names, though values recur, those with the most different values first."""
+    found = [use for use in uses if _says_name(use, class_words) and use.is_text and use.length <= LONGEST_TITLE]
+    return sorted((use for use in found if use.share >= ENOUGH), key=lambda use: -use.different)
+
+
+def _may_be_forms_of_address(use: Property) -> bool:
+    """Whether a column has few different values and is not called `name`, as a `title` of Mr and Mrs."""
+    return use.different < RECURRING and "name" not in use.words
+
+
+def _most_name_like(uses: Sequence[Property], recurring: Sequence[Property]) -> Choice | None:
+    """The name of rows that have none so far: a column whose own name says so, or else the short text with the most different values."""
+    if recurring:
+        return Choice(recurring[0], PREFERRED, "by its own name")
+    short = [use for use in uses if use.share >= ENOUGH and use.reason_against in ("", SHARED) and not _is_alternative(use)]
+    best = max(short, key=lambda use: use.different, default=None)
+    return Choice(best, PREFERRED, "the most name-like") if best and best.different >= RECURRING else None
 
 
 def _rank_beside(side: Statements, chosen: Sequence[Choice], use: Property, subjects: int) -> int:
@@ -308,6 +349,6 @@ def _describe(side: Statements, iri: str, rows: Ints, subjects: int, text_types:
         len(set(values)) / len(values),
         sum(map(len, values)) / len(values),
         letters / max(1, len(beginnings)),
-        bool(np.isin(side.datatype_of[sample], text_types).mean() > 0.9),
+        bool(np.isin(side.datatype_of[sample], text_types).mean() > 0.9) and not are_addresses(values),
         rows,
     )

@@ -187,8 +187,8 @@ def _record(
     is_subject = np.zeros(len(side.entities), bool)
     is_subject[side.triples[:, 0]] = is_subject[side.facts[:, 0]] = True
     own = is_subject & individuals if (is_subject & individuals).any() else is_subject
-    best = {short_iri(choice.property.iri): None for named in classes for choice in named.chosen if choice.rank == PREFERRED}
-    others = {short_iri(choice.property.iri): None for named in classes for choice in named.chosen if choice.rank != PREFERRED}
+    best = {choice.sources(): None for named in classes for choice in named.chosen if choice.rank == PREFERRED}
+    others = {choice.sources(): None for named in classes for choice in named.chosen if choice.rank != PREFERRED}
     from_properties = "; ".join(", ".join(part) for part in (best, others) if part)
     return {
         "names from": from_properties or ("the last part of the IRI" if len(names.text) else "nothing"),

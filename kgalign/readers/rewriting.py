@@ -60,15 +60,15 @@ def rewrite(side: Statements, kept: NDArray[Any] | None = None, new: Additions |
     )
 
 
-def add_texts(side: Statements, texts: Sequence[tuple[int, str, str]]) -> Statements:
-    """The statements with plain literals added: entity id, IRI of the property and text."""
+def add_texts(side: Statements, texts: Sequence[tuple[int, str, str]], of_type: str = "") -> Statements:
+    """The statements with literals of a datatype added: entity id, IRI of the property and text."""
     if not texts:
         return side
     properties, languages, datatypes = (
         {name: number for number, name in enumerate(names)} for names in (side.properties, side.languages, side.datatypes)
     )
     facts = [(entity, properties.setdefault(iri, len(properties))) for entity, iri, _ in texts]
-    language, datatype = languages.setdefault("", len(languages)), datatypes.setdefault("", len(datatypes))
+    language, datatype = languages.setdefault("", len(languages)), datatypes.setdefault(of_type, len(datatypes))
     return replace(
         side,
         properties=list(properties),

@@ -10,9 +10,14 @@ from typing import Any
 import numpy as np
 
 from kgalign.data import PREFERRED, Alignment, AlignmentTask, Attributes, Ints, KnowledgeGraph, Names
+from kgalign.features.spelling import are_addresses
 from kgalign.features.text import fold
-from kgalign.readers.columns import shown_column
+from kgalign.iri import is_code, local_name
+from kgalign.readers.classes import CALLED_CATEGORY, CALLED_TYPE
+from kgalign.readers.columns import POINTING, says_row, shown_column
+from kgalign.readers.label_properties import is_name_part
 from kgalign.readers.statements import TABLE
+from kgalign.readers.table_form import column_words
 from kgalign.seams import Statements
 
 VALUE_ENTITIES = "value entities"  # in the record: how many there are; they are the last entities of a graph
@@ -20,7 +25,9 @@ SHARED = 0.3  # share of a column's values that other rows have too, from which 
 LEAST_VALUES = 3  # different values of a column that is a relation
 LONGEST = 50  # mean characters of its values
 LETTERS = 0.5  # share of letters in its values
-SAMPLE = 2_000  # values that are examined for letters
+SAMPLE = 2_000  # values that are examined for letters and codes
+CODES = 0.5  # share of the values from which on they are codes
+CONTACTS = frozenset({"email", "mail", "phone", "telephone", "telefon", "tel", "mobile", "fax"})  # words of columns
 ANSWERS = frozenset({
     "yes", "no", "true", "false", "y", "n", "ja", "nein", "oui", "non", "si", "0", "1", "m", "f", "male", "female", "x",
     "unknown", "none", "other",
@@ -35,10 +42,11 @@ def is_table(graph: Statements | KnowledgeGraph) -> bool:
 def add_value_entities(graph: KnowledgeGraph, ids: Mapping[str, int]) -> tuple[KnowledgeGraph, Mapping[str, int]]:
     """The graph with an entity for each value of a column whose values recur, and the id of each entity by its names in files.
 
-    At least 30 % of the values in such a column occur in several rows. They are short texts, not numbers, dates or answers such as `yes`.
-    A row gets a triple to the entity, and keeps the literal too: the other graph may have the same value as a literal, see
-    `drop_common_literals`. Values that differ in
-    letter case, accents and signs alone are one entity. Its name is the spelling that occurs most.
+    At least 30 % of the values in such a column occur in several rows. They are short texts, not numbers, dates, codes, addresses, parts of
+    names or answers such as `yes`. A column called `type` or alike may have fewer values. If the values of a column are unique names of
+    other rows, they stand for these. A row gets a triple to the entity, and keeps the literal too: the other graph may have the same value
+    as a literal, see `drop_common_literals`. Values that differ in letter case, accents and signs alone are one entity. Its name is the
+    spelling that occurs most.
 
     Args:
         graph: The graph of a table.
@@ -46,14 +54,18 @@ def add_value_entities(graph: KnowledgeGraph, ids: Mapping[str, int]) -> tuple[K
     """
     ids, literals = dict(ids), graph.attributes
     entities, relations = list(graph.entities), list(graph.relations)
-    triples, values, columns = [graph.triples], list[str](), dict[str, int]()
+    triples, values, columns = [graph.triples], list[str](), dict[str, str]()
+    named = _uniquely_named(graph)
     for number, column in enumerate(literals.properties):
         rows = np.flatnonzero(literals.facts[:, 1] == number)
-        keys = _recurring_keys(literals, rows)
-        if keys is None:
+        keys, spelt = _keys(literals, rows)
+        heads = literals.facts[rows, 0]
+        are_rows = _are_names_of_rows(column, keys, heads, named)
+        if not are_rows and not _recur(column, keys, spelt):
             continue
-        places: dict[str, int] = {}
-        for key, value in _usual_spellings(keys, [literals.values[row] for row in rows.tolist()]).items():
+        places = {key: named[key] for key in keys if key in named} if are_rows else {}
+        new = {key: value for key, value in _usual_spellings(keys, spelt).items() if key not in places}
+        for key, value in new.items():
             entity = _free_id(f"{shown_column(column)}={value}", ids)
             places[key] = ids[entity] = len(entities)
             entities.append(entity)
@@ -61,10 +73,11 @@ def add_value_entities(graph: KnowledgeGraph, ids: Mapping[str, int]) -> tuple[K
         relations += [] if column in relations else [column]
         ends = np.fromiter((places[key] for key in keys), np.int64, len(keys))
         relation = np.full(len(rows), relations.index(column))
-        triples.append(np.unique(np.column_stack([literals.facts[rows, 0], relation, ends]), axis=0))
-        columns[column] = len(places)
+        triples.append(np.unique(np.column_stack([heads, relation, ends])[heads != ends], axis=0))
+        counted = f"{len(new):,} value{'' if len(new) == 1 else 's'}" if new else ""
+        columns[column] = ", ".join(filter(None, ("names of rows" if are_rows else "", counted)))
     names, kinds = _more_names(graph.names, values), np.concatenate([graph.kinds, np.zeros(len(values), np.int8)])
-    record = _record(graph, columns)
+    record = _record(graph, columns, len(values))
     return replace(
         graph, entities=entities, relations=relations, triples=np.concatenate(triples), names=names, kinds=kinds, record=record
     ), ids
@@ -107,10 +120,11 @@ def without_value_entities(task: AlignmentTask, links: Alignment) -> tuple[Align
 
 
 def _values_by_column(graph: KnowledgeGraph) -> dict[str, set[str]]:
-    """The values of each column that is a relation to entities of values, with their words in order."""
-    first = len(graph.entities) - int(graph.record.get(VALUE_ENTITIES, 0))
+    """The values of each column that is a relation and has literals too, with their words in order."""
+    columns = set(graph.attributes.properties)
+    both = np.fromiter((relation in columns for relation in graph.relations), bool, len(graph.relations))
     found: dict[str, set[str]] = defaultdict(set)
-    for relation, tail in np.unique(graph.triples[graph.triples[:, 2] >= first][:, 1:], axis=0).tolist():
+    for relation, tail in np.unique(graph.triples[both[graph.triples[:, 1]]][:, 1:], axis=0).tolist():
         found[graph.relations[relation]].add(" ".join(sorted(fold(graph.names[tail]).split())))
     return found
 
@@ -124,21 +138,50 @@ def _without_columns(graph: KnowledgeGraph, columns: set[str]) -> KnowledgeGraph
     return replace(graph, attributes=Attributes(literals.properties, literals.facts[kept], values, kinds))
 
 
-def _recurring_keys(literals: Attributes, rows: Ints) -> list[str] | None:
-    """What the values of a column are told apart by; None: they do not recur, or are no short texts."""
+def _uniquely_named(graph: KnowledgeGraph) -> dict[str, int]:
+    """The entities whose name no other entity has, by these names without letter case, accents and signs."""
+    keys = [fold(name) for name in graph.names.shown]
+    often = Counter(keys)
+    return {key: entity for entity, key in enumerate(keys) if key and often[key] == 1 and not key.isdigit()}
+
+
+def _keys(literals: Attributes, rows: Ints) -> tuple[list[str], list[str]]:
+    """What the values of a column are told apart by, and the values."""
     values = [literals.values[row] for row in rows.tolist()]
-    if len(values) < 2 or sum(map(len, values)) > LONGEST * len(values):
-        return None
+    folded = {value: fold(value) or value for value in set(values)}
+    return [folded[value] for value in values], values
+
+
+def _are_names_of_rows(column: str, keys: Sequence[str], heads: Ints, named: Mapping[str, int]) -> bool:
+    """Whether the values of a column are names of other rows: nearly all, or most if the column is called `parent` or alike."""
+    others = sum(named.get(key, head) != head for key, head in zip(keys, heads.tolist(), strict=True))
+    if says_row(column_words(column)):
+        return others > len(keys) / 2
+    return others > 1 and others >= POINTING * len(keys)
+
+
+def _recur(column: str, keys: Sequence[str], values: Sequence[str]) -> bool:
+    """Whether the values of a column recur and are short texts."""
+    if len(values) < 2 or sum(map(len, values)) > LONGEST * len(values) or _are_marks(column, list(dict.fromkeys(values))):
+        return False
     sample = "".join(values[:: max(1, len(values) // SAMPLE)])
     if sum(map(str.isalpha, sample)) < LETTERS * len(sample):
-        return None
-    folded = {value: fold(value) or value for value in set(values)}
-    if len(set(folded.values())) < LEAST_VALUES or set(folded.values()) <= ANSWERS:
-        return None
-    keys = [folded[value] for value in values]
+        return False
     often = Counter(keys)
-    shared = sum(count for count in often.values() if count > 1)
-    return keys if shared >= SHARED * len(keys) else None
+    if set(often) <= ANSWERS:
+        return False
+    if len(often) < LEAST_VALUES:
+        return local_name(column).casefold() in (*CALLED_TYPE, *CALLED_CATEGORY)
+    return sum(count for count in often.values() if count > 1) >= SHARED * len(keys)
+
+
+def _are_marks(column: str, values: Sequence[str]) -> bool:
+    """Whether the different values of a column mark single things and are no things themselves: addresses, codes, parts of names."""
+    words = column_words(column)
+    if is_name_part(words) or not CONTACTS.isdisjoint(words):
+        return True
+    sample = values[:: max(1, len(values) // SAMPLE)]
+    return are_addresses(sample) or sum(map(is_code, sample)) > CODES * len(sample)
 
 
 def _usual_spellings(keys: Sequence[str], values: Sequence[str]) -> dict[str, str]:
@@ -168,13 +211,10 @@ def _more_names(names: Names, values: Sequence[str]) -> Names:
     )
 
 
-def _record(graph: KnowledgeGraph, columns: Mapping[str, int]) -> dict[str, Any]:
+def _record(graph: KnowledgeGraph, columns: Mapping[str, str], new: int) -> dict[str, Any]:
     """The record, with the columns that became relations, and those that are only literals."""
     others = [shown_column(name) for name in graph.relations]
-    relations = [
-        *others,
-        *(f"{shown_column(name)} ({count:,} value{'' if count == 1 else 's'})" for name, count in columns.items()),
-    ]
+    relations = [*others, *(f"{shown_column(name)} ({what})" for name, what in columns.items())]
     used, names = (set(part.facts[:, 1].tolist()) for part in (graph.attributes, graph.labels))
     literals = [
         shown_column(name)
@@ -183,7 +223,7 @@ def _record(graph: KnowledgeGraph, columns: Mapping[str, int]) -> dict[str, Any]
     ]
     found = {"relations from": ", ".join(relations), "literals from": ", ".join(literals)}
     kept = {key: value for key, value in graph.record.items() if key not in found}
-    counted = {VALUE_ENTITIES: sum(columns.values())} if columns else {}
+    counted = {VALUE_ENTITIES: new} if new else {}
     return {**kept, **{key: text for key, text in found.items() if text}, **counted}
 
 

@@ -24,6 +24,7 @@ from kgalign.readers.columns import (
     points_to,
     shown_column,
     split_cell,
+    whole_numbers,
 )
 from kgalign.readers.statements import TABLE
 from kgalign.readers.table_files import RawTable, read_raw
@@ -73,7 +74,8 @@ def _statements(raw: RawTable, table: Table, chosen: IdColumn, strict: bool) -> 
     """The statements of a table whose ids are known."""
     entities, ids, owners = _entities(raw, table, chosen, strict)
     found = _Gathered(entities, ids)
-    row_ids, counted = frozenset(ids), is_counted(entities)
+    row_ids, counted = frozenset(ids) if chosen.number is not None else frozenset[str](), is_counted(entities)
+    id_name = "" if chosen.number is None else table.names[chosen.number]
     for number, (name, column) in enumerate(zip(table.names, table.columns, strict=True)):
         if number == chosen.number and not chosen.is_value:
             continue
@@ -91,7 +93,10 @@ def _statements(raw: RawTable, table: Table, chosen: IdColumn, strict: bool) -> 
             heads = np.repeat(heads, [len(items) for items in lists])
             values = [item for items in lists for item in items]
             found.lists.append(f"{shown_column(name)}, {'arrays' if separator == ARRAY else f'items between {separator}'}")
-        if number != chosen.number and (points_to(name, values, row_ids, counted) or holds_iris(name, values)):
+        references = whole_numbers(values) if row_ids.isdisjoint(values) else values
+        if number != chosen.number and points_to(name, references, row_ids, id_name, counted):
+            found.add_triples(name, heads, references)
+        elif number != chosen.number and holds_iris(name, values):
             found.add_triples(name, heads, values)
         else:
             found.add_literals(name, heads, values)

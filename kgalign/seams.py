@@ -103,6 +103,7 @@ class Explaining(Protocol):
 
 
 Place = str | Path | Sequence[str | Path]  # a file, several files, a folder, or an address such as sparql+http://host/path
+LinksInMemory = Any  # pairs of ids, a mapping of ids, `run.links`, or a data frame of pandas or polars
 InMemory = Any  # a KnowledgeGraph, a data frame of pandas or polars, or a graph of rdflib or networkx: these need not be installed
 
 
@@ -218,6 +219,8 @@ class GivenLink(NamedTuple):
         target: The other end.
         score: Its probability, not a number where the file has something else there; None where the file does not say.
         holds: False: the file says that the two are not the same thing.
+        source_name: The name that the file gives the entity at the end `source`, empty where it gives none.
+        target_name: The same for the other end.
     """
 
     line: int
@@ -225,6 +228,8 @@ class GivenLink(NamedTuple):
     target: str
     score: float | None = None
     holds: bool = True
+    source_name: str = ""
+    target_name: str = ""
 
 
 class LinkReader(Protocol):

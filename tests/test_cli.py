@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -91,6 +92,64 @@ def test_gold_links_that_were_seeds_are_not_counted(tmp_path):
     assert done.stderr.startswith("kgalign: run/run.json: expected the JSON object")
 
 
+def test_evaluate_leaves_out_the_gold_links_that_align_leaves_out(tmp_path):
+    write_pair(tmp_path)
+    label = "http://www.w3.org/2000/01/rdf-schema#label"
+    for name, lines in (("left", "<http://x/1> <%s> 'Rome'"), ("right", "<http://y/1> <%s> 'Roma'")):
+        (tmp_path / f"{name}.ttl").write_text(lines % label + " , 'Caput mundi' .\n" + f"<http://z/2> <{label}> 'Oslo' .\n")
+    (tmp_path / "gold.tsv").write_text("caput mundi\tRoma\nnonsense\tOslo\nOslo\tnobody\n")
+    done = kgalign("align", "left.ttl", "right.ttl", "--gold", "gold.tsv", "--json", cwd=tmp_path)
+    said = (
+        "gold.tsv: 2 of 3 links are left out, since an entity is not found; the first: 2: the source graph has no entity 'nonsense'"
+    )
+    assert said in done.stderr
+    assert json.loads(done.stdout)["metrics"]["gold"] == 1
+    done = kgalign("evaluate", "run", "--gold", "gold.tsv", "--json", cwd=tmp_path)
+    assert said in done.stderr
+    assert json.loads(done.stdout)["gold"] == 1
+    done = kgalign("evaluate", "run", "--gold", "gold.tsv", "--strict", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("kgalign: gold.tsv:2: the source graph has no entity 'nonsense'; expected")
+    (tmp_path / "left.ttl").unlink()
+    done = kgalign("evaluate", "run", "--gold", "gold.tsv", cwd=tmp_path)
+    assert "run: only entities that were aligned are known, since the graphs cannot be read again" in done.stderr
+    assert done.returncode == 2  # the run folder has no other names than those that are shown
+    (tmp_path / "gold.tsv").write_text("http://x/1\thttp://y/1\n")
+    done = kgalign("evaluate", "run", "--gold", "gold.tsv", "--json", cwd=tmp_path)
+    assert json.loads(done.stdout)["gold"] == 1
+
+
+def test_rounds_of_two_phases_have_one_end(tmp_path):
+    (tmp_path / "left.tsv").write_text("Rome\tin\tItaly\nParis\tin\tFrance\nOslo\tin\tNorway\n")
+    (tmp_path / "rejected.tsv").write_text("Rome\tParis\n")
+    options = ["--only-source", "Rome", "--rejected", "rejected.tsv"]
+    done = kgalign("align", "left.tsv", "left.tsv", *options, cwd=tmp_path)
+    lines = done.stderr.splitlines()
+    assert "0 seeds, 1 rejected pair, 1 query, 6 targets in the candidate pool (open protocol)" in lines
+    first = lines.index("first phase: entities that are only evidence, and seeds that are held out, are matched too")
+    last = lines.index("last phase: only the queries and the candidate pool")
+    assert [line for line in lines if "; stopped: " in line] == [line for line in lines[last:] if "; stopped: " in line]
+    assert lines[first + 1].startswith("round 1, 6 queries: ")
+    assert sum("; stopped: " in line for line in lines) == 1
+    assert any(line.startswith("1 link in ") for line in lines)
+
+
+def test_info_has_no_figure_of_individuals_where_there_are_none(tmp_path):
+    (tmp_path / "o.ttl").write_text(TURTLE + "@prefix owl: <http://www.w3.org/2002/07/owl#> .\n:A a owl:Class ; rdfs:label 'a' .\n")
+    seen = json.loads(kgalign("info", "o.ttl", "--json", cwd=tmp_path).stdout)["graph"]
+    assert seen["individuals"] == 0
+    assert "individuals with a label" not in seen
+
+
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="no folder in which nobody can write")
+def test_a_place_that_cannot_be_written_to_is_refused_before_the_work(tmp_path):
+    write_pair(tmp_path)
+    done = kgalign("align", "left.tsv", "right.tsv", "-o", "/proc/run", cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.startswith("kgalign: /proc/run: nothing can be written there (")
+    assert done.stderr.count("\n") == 1
+
+
 def test_version_is_all_that_is_printed(tmp_path):
     done = kgalign("--version", "info", DEMOS / "zh_en", cwd=tmp_path)
     assert (done.returncode, done.stdout.count("\n")) == (0, 1)
@@ -127,6 +186,10 @@ def test_nothing_found_is_exit_one_with_a_hint(tmp_path):
     [
         (["align", "nowhere"], "nowhere: no such file or folder"),
         (["align", "left.tsv", "empty.tsv"], "empty.tsv: the graph is empty"),
+        (["align", "left.tsv", "http://x.org/a.ttl"], "nothing is fetched from the web: download the file first, or put sparql+"),
+        (["align", "left.tsv", "right.tsv", "--gold", "empty.tsv"], "empty.tsv: no links in this file"),
+        (["merge", "run", "-o", "nowhere/all.nt"], "nowhere/all.nt: no such folder; expected a file in a folder that exists"),
+        (["evaluate", "left.tsv", "--gold", "gold.tsv"], "left.tsv: no link has a target of the gold links"),
         (["align", "left.tsv", "right.tsv", "--seeds", "two.tsv"], "two.tsv:1: expected 2 fields between tabs, found 1"),
         (
             ["align", "left.tsv", "right.tsv", "--seeds", "torn.tsv"],
@@ -156,7 +219,7 @@ def test_nothing_found_is_exit_one_with_a_hint(tmp_path):
             "temperature=0.0: expected",
         ),
         (["align", "left.tsv", "right.tsv", "-o", "."], "expected a folder of its own for the run"),
-        (["align", "left.tsv", "right.tsv", "-o", "left.tsv/run"], "no folder can be made there"),
+        (["align", "left.tsv", "right.tsv", "-o", "left.tsv/run"], "nothing can be written there"),
         (["decode", "broken.npz"], "broken.npz: expected the array `scores`"),
         (["download", "dbp15k", "--mirror", "foo", "-o", "data"], "could not be fetched"),
         (["align"], "Missing argument"),

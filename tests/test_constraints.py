@@ -309,7 +309,7 @@ def test_a_run_with_constraints_can_be_explained_and_merged(shop):
     ]
     done = kgalign_command(shop, "align", "left.ttl", "right.ttl", *arguments)
     assert done.returncode == 0, done.stderr
-    assert "0 seeds, 1 rejected pairs, 2 queries" in done.stderr
+    assert "0 seeds, 1 rejected pair, 2 queries" in done.stderr
     report = json.loads((shop / "run" / "run.json").read_text("utf-8"))
     read_again = report["options"]["read"]
     assert read_again["types"] == [["Film", "Movie"], ["Book", "Novel"]]

@@ -63,6 +63,15 @@ def test_individuals_without_a_label_give_a_hint_that_lists_their_literals():
     assert not any("no label" in each for each in hints(task))
 
 
+def test_more_seeds_are_not_asked_for_where_most_entities_have_one():
+    names = [f"city {number}" for number in range(18)]
+    task = task_of(names, names, seeds=[(number, number) for number in range(16)])
+    assert any("16 seeds" in hint for hint in hints(task))
+    assert not any("seeds" in hint for hint in hints(replace(task, queries=np.array([16, 17]))))
+    (hint,) = hints(replace(task, queries=np.array([], np.int64)))
+    assert hint == "hint: no entity of the source is left to be aligned: `seeds` give the matches of all"
+
+
 def test_missing_seeds_and_triples_give_a_hint():
     found = " ".join(hints(task_of(["Rome", "Oslo"], ["Kiew", "Lyon"], triples=())))
     assert "no name is in both graphs" in found

@@ -110,6 +110,23 @@ def test_links_of_other_entities_than_queries_are_evidence_too():
     assert explain(0, known=known).runner_up.shared == 2
 
 
+def test_evidence_of_entities_that_are_no_queries_joins_neighbours():
+    task = replace(TASK, queries=np.array([0]))  # as only_source makes it
+    bush = ALIGNMENT.where(np.array([0]))
+    given = Alignment(np.array([[1, 1], [3, 3], [2, 2]]), np.array([0.9, 1.0, 0.4]))
+    (found,) = Run(task, Reasoning(bush, CANDIDATES, evidence=given)).explain(0)
+    linked = {each.source: (each.target, each.probability) for each in found.link.linked_neighbours()}
+    assert linked == {"Texas": ("Texas", 1.0), "Harvard": ("Harvard_University", 0.9), "Yale": ("Yale_University", 0.4)}
+    assert found.link.shared == 3
+
+
+def test_neighbours_are_said_to_be_the_same_only_where_there_are_some():
+    task = task_of(graph(["Rome"]), graph(["Rome", "Roma"]))
+    run = Run(task, Reasoning(Alignment(np.array([[0, 0]])), candidates_of([[0.7, 0.3]])))
+    assert "Runner-up: Roma" in str(run.explain("Rome"))
+    assert "the same linked neighbours" not in str(run.explain("Rome"))
+
+
 def test_the_strongest_neighbours_are_kept():
     many = [str(i) for i in range(50)]
     star = graph(["hub", *many], [("hub", "has", name) for name in many])
@@ -161,8 +178,8 @@ def test_names_are_compared_by_their_letter_pairs(one, other, share):
         ),
         ([Name("Patron", "", FROM_IRI)], [Name("patron")], 'Names: "Patron" (from the IRI) and "patron": the same letters.'),
         ([Name("Москва")], [Name("Moskva")], 'Names: "Москва" and "Moskva": the same letters, written in Latin letters.'),
-        ([Name("cat")], [Name("dog")], "Names: nothing in common."),
-        ([], [Name("dog")], "Names: nothing in common."),
+        ([Name("cat")], [Name("dog")], "Names: no two letters in a row in common."),
+        ([], [Name("dog")], "Names: no two letters in a row in common."),
     ],
 )
 def test_the_text_names_the_most_similar_names_with_language_and_rank(source, target, line):
@@ -260,6 +277,10 @@ def test_an_entity_is_found_by_id_iri_or_name():
     assert run.explain("George_W_Bush") == run.explain("george w bush") == run.explain(0)
     with pytest.raises(OptionError, match="entity=5: expected the id of a source, 0 to 4"):
         run.explain(5)
+    with pytest.raises(OptionError, match="entity=None: expected an IRI, the last part of one, a name, or the id of a source"):
+        run.explain(None)
+    with pytest.raises(OptionError, match="entity='': expected an IRI"):
+        run.explain(" ")
     with pytest.raises(
         DataError, match=r"^Texas  <Texas> of the source was not aligned: it is a seed, so its match was given: <Texas>"
     ):
@@ -401,6 +422,34 @@ def test_each_cause_has_its_message(run_of_rdf, folder_of_rdf, wanted, message):
         read_explanations(folder_of_rdf, wanted)
     with pytest.raises(DataError, match=message):
         run_of_rdf.explain(wanted)
+
+
+def test_a_part_of_a_name_offers_the_entities_that_have_it(run_of_rdf, folder_of_rdf):
+    message = r"no entity of either graph is called 'osl'; it is part of the name of Oslo  <http://l/Oslo> of the source, "
+    with pytest.raises(DataError, match=f"{message}Oslo  <http://r/Oslo> of the target; expected an IRI"):
+        read_explanations(folder_of_rdf, "osl")
+    with pytest.raises(DataError, match=message):
+        run_of_rdf.explain("osl")
+
+
+def test_a_name_of_two_entities_in_two_languages_is_said_to_be_ambiguous(tmp_path, caplog):
+    label = "http://www.w3.org/2000/01/rdf-schema#label"
+    food = f'<http://l/1> <{label}> "frites"@fr , "chips"@en .\n<http://l/2> <{label}> "chips"@fr , "crisps"@en .\n'
+    (tmp_path / "left.ttl").write_text(food)
+    (tmp_path / "right.ttl").write_text(food.replace("/l/", "/r/"))
+    places = {"source": str(tmp_path / "left.ttl"), "target": str(tmp_path / "right.ttl"), "languages": []}
+    run = align(*read(**places))
+    run = replace(run, options={**run.options, "read": places}, seconds={**run.seconds, "read": 0.1})
+    folder = run.write(tmp_path / "run")
+    for explain_it in (run.explain, lambda wanted: read_explanations(folder, wanted)):
+        caplog.clear()
+        (found,) = explain_it("chips")
+        assert "2 entities of the source are called 'chips': " in caplog.text
+        assert "http://l/1" in caplog.text
+        assert "http://l/2" in caplog.text
+        caplog.clear()
+        explain_it(found.source)
+        assert caplog.text == ""
 
 
 def test_a_folder_whose_graphs_are_gone_says_so(tmp_path):

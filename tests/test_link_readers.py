@@ -232,10 +232,52 @@ def test_seeds_that_share_an_entity_are_refused_with_both_lines(graphs):
         read(graphs / "left.tsv", graphs / "right.tsv", seeds=graphs / "l.tsv")
 
 
-def test_an_empty_file_of_links_has_none(graphs):
-    write(graphs, {"l.tsv": "source\ttarget\n"})
-    task, _ = read(graphs / "left.tsv", graphs / "right.tsv", seeds=graphs / "l.tsv", rejected=graphs / "l.tsv")
-    assert (len(task.seeds), len(task.rejected)) == (0, 0)
+@pytest.mark.parametrize("option", ["seeds", "gold", "rejected"])
+@pytest.mark.parametrize("text", ["", "source\ttarget\n"])
+def test_a_file_without_links_is_refused(graphs, option, text):
+    write(graphs, {"l.tsv": text})
+    with pytest.raises(DataError, match=r"l\.tsv: no links in this file; expected at least one row of source and target"):
+        read(graphs / "left.tsv", graphs / "right.tsv", **{option: graphs / "l.tsv"})
+
+
+def test_seeds_that_are_all_said_to_be_different_are_refused(graphs):
+    write(graphs, {"l.nt": "<http://x/a> <http://www.w3.org/2002/07/owl#differentFrom> <http://y/a> .\n"})
+    with pytest.raises(DataError, match=r"l\.nt: all 1 pairs of this file are said to be different; expected links for `seeds`"):
+        read(graphs / "left.tsv", graphs / "right.tsv", seeds=graphs / "l.nt")
+
+
+def test_links_may_be_in_any_encoding(tmp_path):
+    task = pair_of_graphs(["Köln", "Zürich"], ["y1", "y2"])
+    for encoding in ("cp1252", "utf-16", "utf-8-sig"):
+        (tmp_path / "l.csv").write_bytes("source,target\nKöln,y1\nZürich,y2\n".encode(encoding))
+        assert found_in(tmp_path / "l.csv", task).pairs.tolist() == [[0, 0], [1, 1]]
+    (tmp_path / "l.csv").write_bytes("Köln,y1\n".encode("cp1252"))
+    with pytest.raises(DataError, match=r"l\.csv:1: expected UTF-8, found the byte 0xf6"):
+        read_link_file(tmp_path / "l.csv", strict=True)
+
+
+@pytest.mark.parametrize("name", ["l.xlsx", "l.tsv"])
+def test_a_spreadsheet_is_no_file_of_links(tmp_path, name):
+    (tmp_path / name).write_bytes(b"PK\x03\x04\x14\x00\x06\x00\xff\xfe")
+    with pytest.raises(DataError, match="a spreadsheet such as XLSX is no format of links; save it as CSV; expected SSSOM"):
+        read_link_file(tmp_path / name)
+
+
+@pytest.mark.parametrize("ending", ["tsv", "sssom.tsv", "parquet"])
+def test_names_beside_the_ids_show_which_way_round_the_links_are(tmp_path, caplog, ending):
+    numbers = list("1234")
+    names = ["Rome", "Oslo", "Paris", "Bern"]
+    left, right = (KnowledgeGraph(numbers, [], NO_TRIPLES, own) for own in (names, [f"{name} (city)" for name in reversed(names)]))
+    task = AlignmentTask(left, right, Alignment.empty(), np.arange(4), np.arange(4))
+    turned = AlignmentTask(right, left, Alignment.empty(), np.arange(4), np.arange(4))
+    links = Alignment(np.array([[0, 3], [1, 2], [2, 1]]))
+    kgalign.write(links, task, tmp_path / f"links.{ending}")
+    assert found_in(tmp_path / f"links.{ending}", task).pairs.tolist() == links.pairs.tolist()
+    assert caplog.text == ""
+    found = found_in(tmp_path / f"links.{ending}", turned)
+    assert sorted(found.pairs.tolist()) == [[1, 2], [2, 1], [3, 0]]
+    assert found.record == {"turned": 3}
+    assert "in 3 of 3 links the source comes second: they are read the other way round, since only so the names" in caplog.text
 
 
 def test_alignment_and_gold_may_be_in_different_formats(tmp_path):

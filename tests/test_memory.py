@@ -258,6 +258,82 @@ def test_a_mistake_is_one_line(wrong, message):
     assert "\n" not in str(raised.value)
 
 
+LINKS = [("f1", "Third Man"), ("f4", "Metropolis")]
+
+
+@pytest.mark.parametrize("option", ["seeds", "gold", "rejected"])
+@pytest.mark.parametrize(
+    "links",
+    [
+        LINKS,
+        tuple(LINKS),
+        [[*link, 0.9, "note"] for link in LINKS],
+        np.array(LINKS),
+        dict(LINKS),
+        pd.DataFrame(LINKS),
+        pd.DataFrame(LINKS, columns=["source", "target"])[["target", "source"]],
+        pl.DataFrame(LINKS, schema=["a", "b"], orient="row"),
+    ],
+    ids=lambda links: type(links).__name__,
+)
+def test_links_may_be_in_memory(option, links):
+    task, gold = kgalign.read(pd.DataFrame(FILMS), pl.DataFrame(DISCS), **{option: links})
+    found = {"seeds": task.seeds, "gold": gold, "rejected": task.rejected}[option]
+    pairs = {(task.source.entities[source], task.target.entities[target]) for source, target in found.pairs}
+    assert pairs == set(LINKS)
+
+
+def test_the_links_of_a_run_are_seeds_of_another(run):
+    task, _ = kgalign.read(pd.DataFrame(FILMS), pl.DataFrame(DISCS), seeds=run.links)
+    assert len(task.seeds) == len(run.links)
+
+
+def test_links_in_memory_are_found_counted_and_left_out_as_those_of_a_file(caplog):
+    frames = pd.DataFrame(FILMS), pl.DataFrame(DISCS)
+    task, _ = kgalign.read(*frames, seeds=[("gone", "Vertigo"), *LINKS])
+    assert len(task.seeds) == 2
+    assert "seeds: 1 of 3 links is left out, since an entity is not found; the first: 1: the source graph has no" in caplog.text
+    with pytest.raises(kgalign.DataError, match="none of the 1 links of `seeds` can be used"):
+        kgalign.read(*frames, seeds=[("gone", "Vertigo")])
+    numbers = pd.DataFrame({"id": [1, 2], "name": ["Rome", "Oslo"]}), pd.DataFrame({"id": [7, 8], "name": ["Roma", "Oslo"]})
+    task, _ = kgalign.read(*numbers, seeds=[(1, 7.0)], rejected=[])
+    assert (task.source.entities[task.seeds.sources[0]], task.target.entities[task.seeds.targets[0]]) == ("1", "7")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"seeds": 3}, "`seeds`: expected a file, pairs of source id and target id, .*, found int"),
+        ({"gold": object()}, "`gold`: expected a file, pairs of .*, found object"),
+        ({"rejected": ["f1"]}, "rejected:1: expected a pair of source id and target id, found 'f1'"),
+        ({"seeds": [("f1",)]}, r"seeds:1: expected a pair of source id and target id, found \('f1',\)"),
+        ({"seeds": [("f1", None)]}, "seeds:1: expected a source and a target, one is empty"),
+        ({"seeds": [("f1", ["Vertigo"])]}, r"seeds:1: expected the id of an entity, found \['Vertigo'\]"),
+        ({"seeds": pd.DataFrame({"source": ["f1"]})}, "`seeds`: expected columns of source and target, found source"),
+        ({"seeds": kgalign.Alignment.empty()}, "`seeds`: an Alignment has the positions of entities in its own graphs"),
+        ({"only_source": 5}, "`only_source`: expected IRIs, ids, classes or files, found int"),
+        ({"types": 5}, "`types`: expected up to 62 pairs of a source class and a target class, such as Film=Movie, found int"),
+        ({"types": "Film"}, "`types` Film: expected a class of the source, = and a class of the target, as in Film=Movie"),
+        ({"types": [("a", "b", "c")]}, r"`types`: expected up to 62 pairs .*, found \('a', 'b', 'c'\)"),
+    ],
+)
+def test_a_mistake_in_links_or_restrictions_is_one_line(options, message):
+    with pytest.raises(kgalign.KgalignError, match=message) as raised:
+        kgalign.read(pd.DataFrame(FILMS), pl.DataFrame(DISCS), **options)
+    assert "\n" not in str(raised.value)
+
+
+def test_one_text_restricts_a_task_as_on_the_command_line(tmp_path):
+    frames = pd.DataFrame({**FILMS, "type": ["film"] * 3 + ["silent film"]}), pl.DataFrame({**DISCS, "type": ["disc"] * 5})
+    task, _ = kgalign.read(*frames, only_source="f1, f3")
+    assert [task.source.entities[query] for query in task.queries] == ["f1", "f3"]
+    (tmp_path / "g.ttl").write_text('<http://x/a> <http://www.w3.org/2000/01/rdf-schema#label> "chat"@fr , "cat"@en .')
+    task, _ = kgalign.read(tmp_path / "g.ttl", tmp_path / "g.ttl", languages="fr,en", labels="rdfs:label")
+    assert (task.source.names[0], task.target.names[0]) == ("chat", "cat")
+    task, _ = kgalign.read(*frames, types="film=disc")
+    assert [task.source.entities[query] for query in task.queries] == ["f1", "f2", "f3"]
+
+
 def test_links_are_tuples_of_source_target_and_probability(run):
     source, target, probability = run.links[0]
     assert (source, target) == ("f1", "Third Man")

@@ -11,7 +11,7 @@ import pytest
 from browser import Page, find_chromium
 from conftest import candidates_of, graph, task_of
 
-from kgalign import Alignment, Attributes, Reasoning, Run, align, demo
+from kgalign import Alignment, Attributes, Reasoning, Round, Run, align, demo
 from kgalign.data import ALTERNATIVE, CLASS, FROM_IRI, Name, Names
 from kgalign.decoding.cardinality import with_own_odds
 from kgalign.evaluate import reliability
@@ -106,6 +106,31 @@ def test_the_page_says_what_was_wrong_with_the_files():
     ):
         assert part in text
     assert "Broken statements" not in html(run)
+
+
+def round_of(number, queries, confident, new, stopped=None):
+    return Round(number, queries, confident, new, 0.9, (0, 0), (0, 0), 0, confident, 0.1, stopped)
+
+
+def test_the_page_says_how_many_links_are_confident_in_the_end():
+    run = small_run()
+    rounds = (round_of(1, 20, 12, 12), round_of(2, 20, 13, 1, "few"), round_of(3, 2, 1, 0, "0 new"))
+    text = html(replace(run, reasoning=replace(run.reasoning, rounds=rounds)))
+    assert "The first round found 12 confident links among 20 queries, those that are only evidence included." in text
+    assert "2 more rounds found 1 that was not confident before. In the last one, 1 link of 2 queries is confident." in text
+    assert "Rounds ended after round 3: 0 new." in text
+
+
+@pytest.mark.parametrize(
+    ("scores", "lead"),
+    [
+        ([0.95, 0.4], "1 link with a probability of 0.9 or more; 1 is below 0.5 and needs a review."),
+        ([0.3, 0.4], "0 links with a probability of 0.9 or more; 2 are below 0.5 and need a review."),
+    ],
+)
+def test_the_page_counts_links_that_need_a_review(scores, lead):
+    run = small_run()
+    assert lead in html(with_links(run, replace(run.alignment, scores=np.array(scores))))
 
 
 def test_unmatched_entities_are_counted():

@@ -180,6 +180,14 @@ def test_sssom_has_curies_confidence_and_unmatched_entities(tmp_path):
     assert (by_subject["source:X"]["object_id"], by_subject["source:X"]["mapping_cardinality"]) == ("sssom:NoTermFound", "1:0")
 
 
+def test_sssom_has_the_digits_of_the_table_of_links(tmp_path):
+    alignment, task = cities()
+    alignment = replace(alignment, scores=np.linspace(0.9998, 1, len(alignment)))
+    write(alignment, task, tmp_path / "links.sssom.tsv")
+    confidences = [row["confidence"] for row in read_sssom(tmp_path / "links.sssom.tsv")[1] if row["confidence"]]
+    assert sorted(confidences) == ["0.9998", "1"]
+
+
 def unmatched():
     """Two of three entities unmatched on either side, one of them without candidates."""
     task = task_of(graph(["Rome", "Paris", "Oslo"]), graph(["Roma", "Lutetia", "Bergen"]))

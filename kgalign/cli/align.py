@@ -42,8 +42,8 @@ from kgalign.cli.options import (
     parse_types,
     places,
 )
-from kgalign.cli.printing import console, print_json, show_figures, show_hints, show_not_judged, working
-from kgalign.cli.progress import show_round, show_task
+from kgalign.cli.printing import console, count, print_json, show_figures, show_hints, show_not_judged, working
+from kgalign.cli.progress import rounds_shown, show_task
 from kgalign.data import Alignment, AlignmentTask
 from kgalign.decoding import DECODERS, decoder_options, make_decoder
 from kgalign.errors import DataError
@@ -183,7 +183,7 @@ def align_command(
             load=load,
             save=save,
             bootstrap=bootstrap,
-            on_round=show_round,
+            on_round=rounds_shown(task),
             progress=progress,
         )
     given = {name: _whole_place(path) for name, path in files.items() if path is not None}
@@ -264,7 +264,7 @@ def _finish(run: Run, output: Path, as_json: bool) -> None:
         show_figures(run.metrics)
     confident, plausible = ((run.alignment.scores > least).sum() for least in (0.9, 0.5))
     console.print(
-        f"{len(run.alignment):,} links in {folder}/alignment.tsv; {plausible:,} of them above 0.5, {confident:,} above 0.9"
+        f"{count(len(run.alignment), 'link')} in {folder}/alignment.tsv; {plausible:,} of them above 0.5, {confident:,} above 0.9"
     )
     unmatched = [len(ids) for ids in run.task.unmatched(run.alignment)]
     if any(unmatched):

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from kgalign.data import KINDS, KnowledgeGraph
+from kgalign.data import INDIVIDUAL, KINDS, KnowledgeGraph
 from kgalign.features.text import fold
 from kgalign.iri import is_iri, normal_iri
 from kgalign.readers.schema import with_kinds
@@ -15,6 +15,7 @@ from kgalign.readers.schema import with_kinds
 MOST_CLASSES = 12  # that are shown on a terminal
 PLURALS = dict(zip(KINDS, ("individuals", "classes", "properties", "concepts"), strict=True))
 BY_CLASS = "names by class"
+OF_INDIVIDUALS = "individuals with a label"
 
 
 def describe(graph: KnowledgeGraph) -> dict[str, Any]:
@@ -36,7 +37,11 @@ def describe(graph: KnowledgeGraph) -> dict[str, Any]:
         "names that several share": len(shown) - len(set(shown)),
         "names in Latin letters": f"{sum(map(str.isascii, shown)) / max(1, len(shown)):.0%}",
         "for instance": "; ".join([name for name in graph.names if name][:3]),
-        **{key: f"{value:.0%}" if isinstance(value, float) else value for key, value in graph.record.items()},
+        **{
+            key: f"{value:.0%}" if isinstance(value, float) else value
+            for key, value in graph.record.items()
+            if key != OF_INDIVIDUALS or kinds[INDIVIDUAL]
+        },
     }
 
 

@@ -33,7 +33,7 @@ from kgalign.evaluate import evaluate as measure
 from kgalign.readers import LINK_READERS, is_dataset, read, read_graph
 from kgalign.readers.candidates import read_alignments
 from kgalign.readers.places import expected
-from kgalign.runs import links_file, read_explanations, read_names, read_report
+from kgalign.runs import read_explanations, read_judged, read_report
 
 
 def info(
@@ -94,15 +94,18 @@ def evaluate(
         ),
     ] = None,
     complete: Annotated[bool, typer.Option("--complete", help="there are no other right links: any other link is wrong")] = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="refuse gold links of entities that the graphs of the run do not have")
+    ] = False,
     bootstrap: Annotated[int, typer.Option(min=0, help="draws for confidence intervals, 0: none")] = 0,
     as_json: AsJson = False,
 ) -> None:
     """Measure links against gold links; gold links that were seeds of the run are not counted."""
     report: dict[str, Any] = read_report(alignment) if alignment.is_dir() else {"protocol": "open"}
-    seeds = report.get("options", {}).get("read", {}).get("seeds")
-    given = Path(seeds) if seeds and Path(seeds).is_file() else None
-    names = read_names(alignment) if alignment.is_dir() else ({}, {})
-    links, gold_links = read_alignments(links_file(alignment), gold, given, names)
+    if alignment.is_dir():
+        links, gold_links = read_judged(alignment, gold, strict)
+    else:
+        links, gold_links = read_alignments(alignment, gold)
     named: Any = protocol.value if protocol else report["protocol"]
     if not np.isin(links.sources, gold_links.sources).any():
         console.print("no link has a source of the gold links: are they of the same graphs, and is the source first in both?")

@@ -14,7 +14,7 @@ from kgalign.features.relations import relation_matches
 from kgalign.merge import ENDINGS, find_conflicts, merged, single_links, write_conflicts, write_merged
 from kgalign.readers import read_whole
 from kgalign.readers.value_entities import without_value_entities
-from kgalign.runs import read_links, read_report, read_task
+from kgalign.runs import check_writable, read_links, read_report, read_task
 
 
 def merge(
@@ -28,6 +28,9 @@ def merge(
     """Merge the two graphs of a run along its links, and list where they contradict each other."""
     if output.suffix not in ENDINGS:
         raise OptionError(f"{output}: expected a file ending in {' or '.join(ENDINGS)}")
+    if not output.parent.is_dir():
+        raise OptionError(f"{output}: no such folder; expected a file in a folder that exists")
+    check_writable(output)
     with working("reading"):
         task, _ = read_task(run)
         whole = _read_whole(run)

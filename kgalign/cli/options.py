@@ -14,6 +14,7 @@ from kgalign.decoding import DECODERS
 from kgalign.errors import OptionError
 from kgalign.readers import READERS, TableForm
 from kgalign.readers.places import expected
+from kgalign.readers.restrictions import chosen_of, pairs_of_types
 from kgalign.reasoning import Rules
 
 RULES = Rules()  # the defaults
@@ -136,19 +137,13 @@ def _parse_value(setting: str, text: str, default: Any) -> Any:
 
 def parse_types(given: list[str] | None) -> list[list[str]]:
     """Pairs of a source class and a target class."""
-    pairs = [part.split("=") for text in given or () for part in text.split(",")]
-    for pair in pairs:
-        if len(pair) != 2 or not all(map(str.strip, pair)):
-            raise OptionError(
-                f"--types {'='.join(pair)}: expected a class of the source, = and a class of the target, as in Film=Movie"
-            )
-    return [[name.strip() for name in pair] for pair in pairs]
+    return [list(pair) for pair in pairs_of_types(given)]
 
 
 def parse_only(given: list[str] | None) -> list[str]:
     """IRIs and classes, and the whole paths of files."""
-    parts = [part.strip() for text in given or () for part in ([text] if Path(text).is_file() else text.split(","))]
-    return [str(Path(part).resolve()) if Path(part).is_file() else part for part in parts if part]
+    parts = [part for text in given or () for part in chosen_of("only_source", text)]
+    return [str(Path(part).resolve()) if Path(part).is_file() else part for part in parts]
 
 
 def parse_form(table: bool, triples: bool) -> TableForm | None:

@@ -119,4 +119,9 @@ def plain_text(value: Any) -> str:
 
 
 def size(graph: KnowledgeGraph) -> str:
-    return f"{len(graph.entities):,} entities with {len(graph.triples):,} triples"
+    return f"{count(len(graph.entities), 'entity', 'entities')} with {count(len(graph.triples), 'triple')}"
+
+
+def count(number: int, what: str, several: str = "") -> str:
+    """A number of things in words, such as `1 link` or `2,000 links`."""
+    return f"{number:,} {what if number == 1 else several or what + 's'}"

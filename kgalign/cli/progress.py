@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
-from kgalign.cli.printing import console, size, with_flags
+import numpy as np
+
+from kgalign.cli.printing import console, count, size, with_flags
 from kgalign.data import AlignmentTask, KnowledgeGraph
 from kgalign.readers.statements import TABLE
 from kgalign.readers.triples import LIKE_VALUES
 from kgalign.readers.value_entities import is_table
 from kgalign.reasoning import Decision, Round
+from kgalign.reasoning.easy_to_hard import OnRound
 
 MOST_PROPERTIES = 3  # with names that are shown; `kgalign info` shows all
 
@@ -19,16 +23,31 @@ def show_task(task: AlignmentTask, seconds: float) -> None:
     console.print(f"read {size(task.source)} and {size(task.target)} in {seconds:.1f} s")
     for side, graph in (("source", task.source), ("target", task.target)):
         _show_reading(side, graph)
-    rejected = f" {len(task.rejected):,} rejected pairs," if len(task.rejected) else ""
-    counts = f"{len(task.seeds):,} seeds,{rejected} {len(task.queries):,} queries, {len(task.pool):,} targets in the candidate pool"
+    rejected = f" {count(len(task.rejected), 'rejected pair')}," if len(task.rejected) else ""
+    queries, pool = count(len(task.queries), "query", "queries"), count(len(task.pool), "target")
+    counts = f"{count(len(task.seeds), 'seed')},{rejected} {queries}, {pool} in the candidate pool"
     several = "" if task.cardinality == "one-to-one" else f", {task.cardinality}"
     console.print(f"{counts} ({task.protocol} protocol{several})")
 
 
-def show_round(figures: Round, decision: Decision) -> None:
-    """Says what a round brought."""
-    if figures.stopped != "plain decoding":
-        console.print(str(figures))
+def rounds_shown(task: AlignmentTask) -> OnRound:
+    """A callback that says what each round brought, and which phase it belongs to where there are two."""
+    phases: list[bool] = []  # whether each round so far was one of the wide phase
+
+    def show(figures: Round, decision: Decision) -> None:
+        if figures.stopped == "plain decoding":
+            return
+        is_wide = figures.queries > len(task.queries) or bool(
+            np.setdiff1d(decision.candidates.targets, np.append(task.pool, -1)).size
+        )
+        if is_wide and not phases:
+            console.print("first phase: entities that are only evidence, and seeds that are held out, are matched too")
+        if phases and phases[-1] and not is_wide:
+            console.print("last phase: only the queries and the candidate pool")
+        phases.append(is_wide)
+        console.print(str(replace(figures, stopped=None) if is_wide else figures))  # the last phase follows
+
+    return show
 
 
 def _show_reading(side: str, graph: KnowledgeGraph) -> None:
@@ -39,10 +58,9 @@ def _show_reading(side: str, graph: KnowledgeGraph) -> None:
     if "names from" in seen:
         console.print(f"{side}: {_names_text(graph)}")
     if is_table(graph):
-        parts = (
-            f"{key}: {seen[key]}" for key in ("relations from", "literals from", "lists split", "columns left out") if key in seen
-        )
-        console.print(f"{side}: {'; '.join(parts)}")
+        shown = ("relations from", "literals from", "lists split", "columns left out")
+        if parts := [f"{key}: {seen[key]}" for key in shown if key in seen]:
+            console.print(f"{side}: {'; '.join(parts)}")
     if seen.get("folded nodes"):
         console.print(f"{side}: nodes that only carry a value, folded into what they describe: {seen['folded nodes']}")
     if seen.get("encoding"):

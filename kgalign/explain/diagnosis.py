@@ -44,6 +44,9 @@ def diagnose(task: AlignmentTask, alignment: Alignment) -> list[str]:
 def _hints(
     task: AlignmentTask, source: Sequence[Sequence[str]], target: Sequence[Sequence[str]], overlap: float, common: int
 ) -> Iterable[str]:
+    if not len(task.queries) or not len(task.pool):
+        yield f"no entity of the {'target' if len(task.queries) else 'source'} is left to be aligned: `seeds` give the matches of all"
+        return
     for side, names, graph in (("source", source, task.source), ("target", target, task.target)):
         if not _readable(names):
             yield (
@@ -65,8 +68,9 @@ def _hints(
             "no name is in both graphs: check that they describe the same things; if their languages differ, give translations with "
             "`names_source`, or a sentence encoder that knows both languages with `encoder`"
         )
-    if len(task.seeds) < FEW_SEEDS:
-        yield f"there are {len(task.seeds)} seeds: with a few dozen links given as `seeds`, neighbours become evidence"
+    if len(task.seeds) < min(FEW_SEEDS, len(task.queries)):
+        given = "there is 1 seed" if len(task.seeds) == 1 else f"there are {len(task.seeds)} seeds"
+        yield f"{given}: with a few dozen links given as `seeds`, neighbours become evidence"
     for side, graph in (("source", task.source), ("target", task.target)):
         if len(graph.triples) < 0.5 * len(graph.entities):
             yield f"the {side} has few triples between entities, so neighbours are little evidence"

@@ -79,6 +79,7 @@ def gather_evidence(
     candidates: Candidates,
     *,
     known: Alignment | None = None,
+    given: Alignment | None = None,
     sources: Ints | None = None,
     contributions: Callable[[Ints], Contributions | None] | None = None,
 ) -> Evidence:
@@ -89,6 +90,7 @@ def gather_evidence(
         alignment: Its links.
         candidates: The candidates that the links were chosen from.
         known: Further links that were evidence, such as confident links of entities that are no queries.
+        given: All links that the last prediction was given. Those of entities that are no queries, or not in the pool, join neighbours, too.
         sources: The sources to explain. Default: all with a link or a candidate, at most MOST_LINKS, least probable links first.
         contributions: Says how much each kind of evidence adds to the score of pairs (p, 2).
     """
@@ -97,6 +99,7 @@ def gather_evidence(
     if sources is None:
         sources = _explained(alignment, candidates)
     all_links = (known if known is not None else Alignment.empty()) + alignment + task.seeds
+    joining = all_links if given is None else all_links + _of_others(given, task, all_links)
     explained = np.unique(sources)
     sources, positions = _positions(alignment, explained)
     runners_up, shares = _runners_up(alignment, candidates, explained)
@@ -110,7 +113,7 @@ def gather_evidence(
         taken_by[len(links) :] = -1
     names, similarities = matching_names(task, pairs)
     edges = Edges.of_task(task)
-    around = _neighbours(edges, all_links, pairs, rivals)
+    around = _neighbours(edges, joining, pairs, rivals)
     literals = read_literals(task.source, task.target)
     owners, values, agreement = compare_literals(literals, plausible_links(task, alignment), pairs)
     return Evidence(
@@ -162,6 +165,12 @@ def _explained(alignment: Alignment, candidates: Candidates) -> Ints:
         return sources
     order = np.argsort(alignment.scores, kind="stable")[:MOST_LINKS]
     return np.unique(alignment.sources[order])
+
+
+def _of_others(given: Alignment, task: AlignmentTask, known: Alignment) -> Alignment:
+    """The links of entities that are no queries or not in the pool; known links are left out."""
+    outside = ~np.isin(given.sources, task.queries) | ~np.isin(given.targets, task.pool)
+    return given.where(outside & ~np.isin(given.keys, known.keys))
 
 
 def _positions(alignment: Alignment, sources: Ints) -> tuple[Ints, Ints]:

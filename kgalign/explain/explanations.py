@@ -204,7 +204,7 @@ def _runner_up_lines(explanation: Explanation, runner_up: Pair) -> list[str]:
             + "; ".join(f"{each.target_name or each.target} ({through(each.target_relations)})" for each in lacking)
             + "."
         )
-    elif link and runner_up.shared <= link.shared:
+    elif link and link.shared and runner_up.shared <= link.shared:
         lines.append("It has the same linked neighbours: they do not tell the two apart.")
     if link is None or runner_up.shared > link.shared:
         lines += _linked_lines(runner_up)
@@ -340,7 +340,7 @@ def _similar(similarity: float) -> str:
         if similarity == 1
         else f"{similarity:.0%} of their letters in common"
         if similarity
-        else "nothing in common"
+        else "no two letters in a row in common"
     )
 
 

@@ -17,11 +17,11 @@ from kgalign.readers.link_files import LINK_READERS
 from kgalign.readers.links import read_links, split_links
 from kgalign.readers.memory import form_in_memory, read_object
 from kgalign.readers.objects import kind_in_memory
-from kgalign.readers.places import choose_reader, expand, expected, find_reader, place_text
-from kgalign.readers.restrictions import Types
+from kgalign.readers.places import choose_reader, expand, expected, find_reader, nothing_there, place_text
+from kgalign.readers.restrictions import Only, Types
 from kgalign.readers.task import make_task
 from kgalign.registry import Registry
-from kgalign.seams import DatasetReader, GraphPair, InMemory, Place, Statements
+from kgalign.seams import DatasetReader, GraphPair, InMemory, LinksInMemory, Place, Statements
 
 __all__ = [
     "DATASETS",
@@ -64,9 +64,9 @@ def read(
     source: Place | InMemory,
     target: Place | InMemory | None = None,
     *,
-    seeds: str | Path | None = None,
-    gold: str | Path | None = None,
-    rejected: str | Path | None = None,
+    seeds: str | Path | LinksInMemory | None = None,
+    gold: str | Path | LinksInMemory | None = None,
+    rejected: str | Path | LinksInMemory | None = None,
     protocol: Protocol | None = None,
     seed_ratio: float = 0.3,
     split_seed: int = 0,
@@ -80,8 +80,8 @@ def read(
     names_source: str | Path | None = None,
     names_target: str | Path | None = None,
     types: Types | None = None,
-    only_source: Sequence[str] = (),
-    only_target: Sequence[str] = (),
+    only_source: Only = (),
+    only_target: Only = (),
     form: TableForm | None = None,
     id_source: str | None = None,
     id_target: str | None = None,
@@ -96,9 +96,11 @@ def read(
         source: The source graph, or a dataset folder.
         target: The target graph. None: `source` is a dataset folder.
         seeds: A file of links that are given to the model, for two graphs, in any format that `kgalign.write` writes. An end of a link is an
-            IRI, an id, or a name that no other entity has. Links of which an entity is not found are left out and counted.
-        gold: A file of test links, for two graphs.
-        rejected: A file of pairs that are known to be wrong and never become links.
+            IRI, an id, or a name that no other entity has. Links of which an entity is not found are left out and counted. Links can also be
+            in memory: pairs such as `[("A0", "501")]`, a mapping, `run.links` of another run, or a data frame of pandas or polars with the
+            columns source and target, or with these two first.
+        gold: Test links, for two graphs, in a file or in memory.
+        rejected: Pairs that are known to be wrong and never become links, in a file or in memory.
         protocol: `closed`: only entities of the test links are queries and candidates. `open`: all entities without a seed are. None: closed
             for a dataset folder with test links, else open.
         seed_ratio: The share of links that become seeds, where a folder has all its links in one file.
@@ -117,15 +119,18 @@ def read(
         names: False: withhold all names, so that only relations, values and seeds are evidence.
         names_source: A table of IRI and name for the source, such as translations. A name in it replaces all names of its entity.
         names_target: The same for the target.
-        types: Classes of the source, each with a class of the target, by IRI, label or short name, such as `{"Film": "Movie"}`. Only
-            entities of these classes and of their subclasses are aligned, and only with each other. All others stay evidence.
-        only_source: IRIs or classes of the source, or files with one IRI a line: only these entities are queries.
+        types: Classes of the source, each with a class of the target, by IRI, label or short name, such as `{"Film": "Movie"}` or
+            `"Film=Movie"`. Only entities of these classes and of their subclasses are aligned, and only with each other. All others stay
+            evidence.
+        only_source: IRIs or classes of the source, or files with one IRI a line: only these entities are queries. One text may hold several,
+            with commas between them.
         only_target: The same for the target: only these entities are candidates.
         form: How to read tables: `table` has an entity on each row, `triples` has head, relation and tail. None: their content decides.
         id_source: The name of the column with the ids, where the source is a table of entities. None: it is found out.
         id_target: The same for the target.
     """
     check_cardinality(cardinality)
+    labels, languages = _listed(labels), _listed(languages, ",")
     if not 0 <= seed_ratio < 1:
         raise OptionError(f"seed_ratio={seed_ratio}: expected a share from 0 to below 1")
     if not names and (labels or languages or names_source or names_target):
@@ -203,7 +208,9 @@ def read_graph(
         form: How to read a table: `table` has an entity on each row, `triples` has head, relation and tail. None: its content decides.
         id_column: The name of the column with the ids, in a table of entities. None: it is found out.
     """
-    return _read_graphs((place,), labels, languages, strict, fold, form=form, id_columns={"id_column": id_column})[0][0]
+    return _read_graphs(
+        (place,), _listed(labels), _listed(languages, ","), strict, fold, form=form, id_columns={"id_column": id_column}
+    )[0][0]
 
 
 def read_whole(
@@ -230,6 +237,13 @@ def is_dataset(place: str | Path) -> bool:
     return Path(place).is_dir() and (dataset_format(place) is not None or find_reader(READERS, place) is None)
 
 
+def _listed(texts: str | Sequence[str], separator: str | None = None) -> Sequence[str]:
+    """A list of texts, also out of one text, which may hold several."""
+    if not isinstance(texts, str):
+        return texts
+    return [part.strip() for part in texts.split(separator)] if separator else [texts]
+
+
 def _withhold_names(task: AlignmentTask) -> AlignmentTask:
     """The same task without any name, and with a record of that."""
     task = without_names(task)
@@ -248,7 +262,7 @@ def _find_dataset(place: Place | InMemory) -> tuple[Path, DatasetReader]:
         return Path(place), DATASETS[name]
     if find_reader(READERS, expand(place)):
         raise DataError(f"{place_text(place)}: this is one graph: give the other one too")
-    found = "no known dataset in this folder" if Path(place_text(place)).is_dir() else "no such file or folder"
+    found = "no known dataset in this folder" if Path(place_text(place)).is_dir() else nothing_there(place_text(place))
     raise DataError(f"{place_text(place)}: {found}; expected {expected(DATASETS)}; or two graphs: {expected(READERS)}")
 
 

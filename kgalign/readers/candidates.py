@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Sequence, Set
 from pathlib import Path
 from typing import Literal
 from zipfile import BadZipFile
@@ -62,28 +62,30 @@ def read_candidates(
     return with_cardinality(candidates, cardinality), task
 
 
-def read_alignments(
-    path: Path, gold_path: Path, seeds_path: Path | None = None, names: tuple[Mapping[str, str], Mapping[str, str]] = ({}, {})
-) -> tuple[Alignment, Alignment]:
+def read_alignments(path: Path, gold_path: Path) -> tuple[Alignment, Alignment]:
     """The links of a file and the gold links of another, with common ids. An IRI may be spelt differently in the two.
+
+    The graphs are not known, so each gold link counts. A file that has no source or no target of the gold links is refused.
 
     Args:
         path: A file of links, perhaps with probabilities.
         gold_path: A file of links.
-        seeds_path: A file of links that are left out of the gold links.
-        names: The entity of each name, for the source and for the target; gold links may have such names in place of IRIs.
     """
-    called = [{name: same_spelling(entity) for name, entity in side.items()} for side in names]
     links = read_link_file(path)
-    ends = [_spelt(link, called) for link in links]
-    known = {source for source, _ in ends}, {target for _, target in ends}
-    seeds = set(_facing(_read_pairs(seeds_path, called), known)) if seeds_path else set()
-    gold = [pair for pair in _facing(_read_pairs(gold_path, called), known) if pair not in seeds and pair[::-1] not in seeds]
-    for file, found, rest in ((path, ends, ""), (gold_path, gold, " besides the seeds" if seeds else "")):
-        if not found:
-            raise DataError(f"{file}: no links{rest}; expected rows of source and target")
-    ids: tuple[dict[str, int], dict[str, int]] = ({}, {})
     scores = [1.0 if link.score is None else _probability(path, link.line, link.score) for link in links]
+    ends = [_spelt(link) for link in links]
+    known = {source for source, _ in ends}, {target for _, target in ends}
+    gold = _facing(_read_pairs(gold_path), known)
+    for file, found in ((path, ends), (gold_path, gold)):
+        if not found:
+            raise DataError(f"{file}: no links; expected rows of source and target")
+    for side, of_links, of_gold in zip(("source", "target"), known, map(set, zip(*gold, strict=True)), strict=True):
+        if not of_links & of_gold:
+            raise DataError(
+                f"{path}: no link has a {side} of the gold links; expected links between the entities of {gold_path}, such as "
+                f"{min(of_gold)!r}, found {getattr(links[0], side)[:60]!r}"
+            )
+    ids: tuple[dict[str, int], dict[str, int]] = ({}, {})
     return Alignment(_numbered(ends, ids), np.array(scores)), Alignment(_numbered(gold, ids))
 
 
@@ -91,18 +93,18 @@ def read_gold(path: Path, task: AlignmentTask) -> Alignment:
     """The links of a file between the entities of a task, and between others, which get ids that no entity has."""
     ids = tuple({same_spelling(name): number for number, name in enumerate(graph.entities)} for graph in (task.source, task.target))
     known = set(ids[0]), set(ids[1])
-    return Alignment(_numbered(_facing(_read_pairs(path, ({}, {})), known), (ids[0], ids[1])))
+    return Alignment(_numbered(_facing(_read_pairs(path), known), (ids[0], ids[1])))
 
 
-def _read_pairs(path: Path, names: Sequence[Mapping[str, str]]) -> list[Pair]:
+def _read_pairs(path: Path) -> list[Pair]:
     """The ends of the links of a file, each link once."""
-    return list(dict.fromkeys(_spelt(link, names) for link in read_link_file(path) if link.holds))
+    return list(dict.fromkeys(_spelt(link) for link in read_link_file(path) if link.holds))
 
 
-def _spelt(link: GivenLink, names: Sequence[Mapping[str, str]]) -> Pair:
+def _spelt(link: GivenLink) -> Pair:
     """The ends of a link in their one spelling."""
-    source, target = (without_apostrophe(end) for end in (link.source, link.target))
-    return names[0].get(source) or same_spelling(source), names[1].get(target) or same_spelling(target)
+    source, target = (same_spelling(without_apostrophe(end)) for end in (link.source, link.target))
+    return source, target
 
 
 def _facing(pairs: Sequence[Pair], known: tuple[Set[str], Set[str]]) -> Sequence[Pair]:

@@ -35,17 +35,22 @@ class Ends:
 
     def find(self, text: str) -> Sequence[int]:
         """The entities that a text may mean: one where it is clear, none where the graph has no such entity."""
-        for spelling in (text, without_apostrophe(text), text.strip('"')):
-            if spelling in self.ids:
-                return [self.ids[spelling]]
-            if (same := same_spelling(spelling)) in self.ids:
-                return [self.ids[same]]
-            if same in self._spellings:
-                return [self._spellings[same]]
+        number = self._id(text)
+        if number is not None:
+            return [number]
         if is_iri(text.strip("<>")):
             return []
         name = as_name(without_apostrophe(text))
         return self._names.get(name) or self._folded_names.get(name.casefold(), [])
+
+    def has_id(self, text: str) -> bool:
+        """Whether a text is the IRI or the id of an entity."""
+        return self._id(text) is not None
+
+    def is_called(self, text: str, name: str) -> bool:
+        """Whether the one entity that a text means has a name; upper and lower case do not count."""
+        found = self.find(text)
+        return len(found) == 1 and found[0] in self._folded_names.get(as_name(name).casefold(), ())
 
     def problem(self, text: str) -> str:
         """Why a text does not mean one entity."""
@@ -55,6 +60,17 @@ class Ends:
         listed = ", ".join(f"<{self.graph.entities[entity]}>" for entity in found[:MOST_LISTED])
         more = f" and {len(found) - MOST_LISTED:,} more" if len(found) > MOST_LISTED else ""
         return f"{len(found):,} entities of the {self.side} graph are called {text!r}: {listed}{more}"
+
+    def _id(self, text: str) -> int | None:
+        """The entity that a text is the IRI or the id of."""
+        for spelling in (text, without_apostrophe(text), text.strip('"')):
+            if spelling in self.ids:
+                return self.ids[spelling]
+            if (same := same_spelling(spelling)) in self.ids:
+                return self.ids[same]
+            if same in self._spellings:
+                return self._spellings[same]
+        return None
 
     @cached_property
     def _spellings(self) -> dict[str, int]:

@@ -13,62 +13,64 @@ from kgalign.errors import DataError
 from kgalign.iri import normal_iri
 from kgalign.readers.link_ends import Ends
 from kgalign.readers.link_files import read_link_file
-from kgalign.seams import GivenLink
+from kgalign.readers.link_objects import links_in_memory
+from kgalign.seams import GivenLink, LinksInMemory
 
 logger = logging.getLogger(__name__)
 Ids = Mapping[str, int]  # the id of each entity by its name in files
 Side = tuple[str, Ids, dict[int, int]]
+Where = Path | str  # a file; or the name of the option that was given an object in memory
+NEARLY_ALL = 0.8  # names of a file that have to fit one way round, while as many do not fit the other way round
+FEWEST_NAMED = 3  # links with names: fewer show nothing
 
 
 def read_links(
-    seeds: str | Path | None,
-    gold: str | Path | None,
+    seeds: str | Path | LinksInMemory | None,
+    gold: str | Path | LinksInMemory | None,
     source: Ends,
     target: Ends,
     *,
-    rejected: str | Path | None = None,
+    rejected: str | Path | LinksInMemory | None = None,
     strict: bool = False,
     cardinality: Cardinality = "one-to-one",
 ) -> tuple[Alignment | None, Alignment | None, Alignment | None]:
-    """Seeds, gold links and rejected pairs from files of any format in `LINK_READERS`.
+    """Seeds, gold links and rejected pairs from files of any format in `LINK_READERS`, or from objects in memory.
 
-    A link of which an entity has vanished is left out and counted; if all have, the file is refused. No entity that has one link at most may
-    be in the seeds and in the gold links. Of a file with pairs that are said to be different, these are the rejected ones, and of any other
-    file all are.
+    A link of which an entity has vanished is left out and counted; if all have, the file is refused, as is one without links. No entity that
+    has one link at most may be in the seeds and in the gold links. Of a file with pairs that are said to be different, these are the rejected
+    ones, and of any other file all are.
 
     Args:
-        seeds: A file of links.
-        gold: A file of links.
+        seeds: A file of links, or an object, see `links_in_memory`.
+        gold: The same.
         source: The entities of the source.
         target: The entities of the target.
-        rejected: A file of pairs that are no links.
+        rejected: Pairs that are no links, in a file or an object.
         strict: Refuse links of which an entity has vanished.
         cardinality: How many links an entity may have in the seeds. Gold links may be of any cardinality.
     """
     allowed: tuple[Cardinality, Cardinality] = cardinality, "many-to-many"
     given, tested = (
-        None
-        if path is None
-        else _read_holding(Path(path), [link for link in read_link_file(path, strict) if link.holds], source, target, strict, own)
-        for path, own in zip((seeds, gold), allowed, strict=True)
+        None if place is None else _read_holding(place, option, source, target, strict, own)
+        for place, option, own in zip((seeds, gold), ("seeds", "gold"), allowed, strict=True)
     )
-    if given is not None and tested is not None and gold is not None:
-        check_apart(Path(gold), given, tested, cardinality)
+    if given is not None and tested is not None:
+        check_apart(gold if isinstance(gold, str | Path) else "gold", given, tested, cardinality)
     if rejected is None:
         return given, tested, None
-    rows = read_link_file(rejected, strict)
+    where, rows = _read_rows(rejected, "rejected", strict)
     different = [link for link in rows if not link.holds]
-    return given, tested, find_links(Path(rejected), different or rows, source, target, strict)[0]
+    return given, tested, find_links(where, different or rows, source, target, strict)[0]
 
 
-def find_links(path: Path, rows: Sequence[GivenLink], source: Ends, target: Ends, strict: bool = False) -> tuple[Alignment, Ints]:
+def find_links(where: Where, rows: Sequence[GivenLink], source: Ends, target: Ends, strict: bool = False) -> tuple[Alignment, Ints]:
     """The links between entities of two graphs, each once, and (n,) the line of each.
 
-    A row that fits only the other way round is turned. A first line that fits nowhere, above others that do, is a header. The record says
-    how many rows were turned or left out, and why the first one was.
+    A row that fits only the other way round is turned, and so are all rows if their names fit only so. A first line of a file that fits
+    nowhere, above others that do, is a header. The record says how many rows were turned or left out, and why the first one was.
 
     Args:
-        path: The file, for messages.
+        where: The file or the option, for messages.
         rows: The links of the file.
         source: The entities of the source.
         target: The entities of the target.
@@ -77,6 +79,9 @@ def find_links(path: Path, rows: Sequence[GivenLink], source: Ends, target: Ends
     found: dict[tuple[int, int], int] = {}
     problems: list[str] = []
     turned = header = 0
+    by_name = _names_are_turned(rows, source, target)
+    if by_name:
+        rows = [row._replace(source=row.target, target=row.source) for row in rows]
     for row in rows:
         ends = source.find(row.source), target.find(row.target)
         if len(ends[0]) != 1 or len(ends[1]) != 1:
@@ -85,15 +90,19 @@ def find_links(path: Path, rows: Sequence[GivenLink], source: Ends, target: Ends
                 ends, turned = other, turned + 1
             else:
                 side, text = (source, row.source) if len(ends[0]) != 1 else (target, row.target)
-                header += row.line == 1 and not any(map(len, (*ends, *other)))
-                problems.append(f"{path}:{row.line or ''}".rstrip(":") + f": {side.problem(text)}")
+                header += row.line == 1 and isinstance(where, Path) and not any(map(len, (*ends, *other)))
+                problems.append(f"{where}:{row.line or ''}".rstrip(":") + f": {side.problem(text)}")
                 continue
         found.setdefault((ends[0][0], ends[1][0]), row.line)
     if header and found:
         problems = problems[1:]
-    _check_found(path, len(rows), len(found), problems, strict)
+    _check_found(where, len(rows) - (1 if header and found else 0), len(found), problems, strict)
+    turned = len(rows) - turned if by_name else turned
     if turned:
-        logger.warning("%s: in %d of %d links the source comes second: they are read the other way round", path, turned, len(rows))
+        reason = ", since only so the names beside the ids fit" if by_name else ""
+        logger.warning(
+            "%s: in %d of %d links the source comes second: they are read the other way round%s", where, turned, len(rows), reason
+        )
     record = {"left out": len(problems), "first left out": problems[0]} if problems else {}
     record |= {"turned": turned} if turned else {}
     return Alignment(np.array(list(found), np.int64).reshape(-1, 2), record=record), np.array(list(found.values()), np.int64)
@@ -145,7 +154,7 @@ def split_links(links: Alignment, seed_ratio: float, split_seed: int) -> tuple[A
     return links.where(np.sort(order[:cut])), links.where(np.sort(order[cut:]))
 
 
-def check_apart(path: Path, seeds: Alignment, test: Alignment, cardinality: Cardinality = "one-to-one") -> None:
+def check_apart(where: Where, seeds: Alignment, test: Alignment, cardinality: Cardinality = "one-to-one") -> None:
     """Refuses test links of a file whose entities are in the seeds too, since their matches would be known.
 
     Entities that may have several links may be in both, if the links differ.
@@ -154,17 +163,31 @@ def check_apart(path: Path, seeds: Alignment, test: Alignment, cardinality: Card
     for side, given, tested, single in sides:
         both = np.intersect1d(given, tested).size if single else 0
         if both:
-            raise DataError(f"{path}: {both} {side} entities are in the seeds and in the test links; expected each in one of them")
+            raise DataError(f"{where}: {both} {side} entities are in the seeds and in the test links; expected each in one of them")
     both = np.intersect1d(seeds.keys, test.keys).size
     if both:
-        raise DataError(f"{path}: {both} links are in the seeds and in the test links; expected each in one of them")
+        raise DataError(f"{where}: {both} links are in the seeds and in the test links; expected each in one of them")
+
+
+def _read_rows(place: str | Path | LinksInMemory, option: str, strict: bool) -> tuple[Where, list[GivenLink]]:
+    """The links of a file or of an object in memory as texts, and where they are. A file without any is refused."""
+    if not isinstance(place, str | Path):
+        return option, links_in_memory(place, option)
+    rows = read_link_file(place, strict)
+    if not rows:
+        raise DataError(f"{place}: no links in this file; expected at least one row of source and target")
+    return Path(place), rows
 
 
 def _read_holding(
-    path: Path, rows: Sequence[GivenLink], source: Ends, target: Ends, strict: bool, cardinality: Cardinality
+    place: str | Path | LinksInMemory, option: str, source: Ends, target: Ends, strict: bool, cardinality: Cardinality
 ) -> Alignment:
-    """The links of a file in which each entity is in one link only, unless it may have several."""
-    links, lines = find_links(path, rows, source, target, strict)
+    """The links of a file or an object in which each entity is in one link only, unless it may have several."""
+    path, rows = _read_rows(place, option, strict)
+    holding = [link for link in rows if link.holds]
+    if rows and not holding:
+        raise DataError(f"{path}: all {len(rows):,} pairs of this file are said to be different; expected links for `{option}`")
+    links, lines = find_links(path, holding, source, target, strict)
     for column, (side, single) in enumerate(zip((source, target), one_link(cardinality), strict=True)):
         order = np.argsort(links.pairs[:, column], kind="stable")
         again = np.flatnonzero(np.diff(links.pairs[order, column]) == 0)
@@ -179,16 +202,36 @@ def _read_holding(
     return links
 
 
-def _check_found(path: Path, rows: int, found: int, problems: Sequence[str], strict: bool) -> None:
+def _names_are_turned(rows: Sequence[GivenLink], source: Ends, target: Ends) -> bool:
+    """Whether nearly all names beside the ids are those of the entities if source and target change places, and nearly none as they stand.
+
+    Two tables that number their rows have the same ids, so ids alone do not show which way round a link is.
+    """
+    named = [row for row in rows if row.source_name and row.target_name and source.find(row.source) and target.find(row.target)]
+    if len(named) < max(FEWEST_NAMED, len(rows) / 2):
+        return False
+    straight, turned = (
+        sum(
+            (one.is_called(row.source, row.source_name) + other.is_called(row.target, row.target_name)) / (2 * len(named))
+            for row in named
+        )
+        for one, other in ((source, target), (target, source))
+    )
+    return turned >= NEARLY_ALL and straight <= 1 - NEARLY_ALL
+
+
+def _check_found(where: Where, rows: int, found: int, problems: Sequence[str], strict: bool) -> None:
     """Says how many links are left out. Refuses them if it should, or if nothing is left."""
     if not problems:
         return
     if strict or not found:
-        none = f"; none of the {rows:,} links of this file can be used" if not found else "; leave out `strict` to go on without it"
+        place = "this file" if isinstance(where, Path) else f"`{where}`"
+        none = f"; none of the {rows:,} links of {place} can be used" if not found else "; leave out `strict` to go on without it"
         raise DataError(f"{problems[0]}; expected an IRI or an id of that graph, or a name that is unique in it{none}")
-    first = problems[0].removeprefix(f"{path}:")
+    first = problems[0].removeprefix(f"{where}:")
     logger.warning(
-        "%s: %d of %d links are left out, since an entity is not found; the first: %s", path, len(problems), rows, first.strip()
+        "%s: %d of %d links %s left out, since an entity is not found; the first: %s",
+        *(where, len(problems), rows, "is" if len(problems) == 1 else "are", first.strip()),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,16 +11,15 @@ from kgalign.data import KnowledgeGraph, Name, Names
 from kgalign.errors import DataError, OptionError
 from kgalign.iri import as_name
 from kgalign.readers.completing import complete
+from kgalign.readers.frames import cell_of, columns_of
 from kgalign.readers.networkx_graph import networkx_statements
-from kgalign.readers.objects import FRAMES, NETWORKX, POLARS, RDFLIB, kind_in_memory
+from kgalign.readers.objects import FRAMES, NETWORKX, RDFLIB, kind_in_memory
 from kgalign.readers.python_values import is_missing, literal_of, literals_of, quoted
-from kgalign.readers.table_files import SAMPLE_ROWS, RawTable, as_cell
+from kgalign.readers.table_files import SAMPLE_ROWS, RawTable
 from kgalign.readers.table_form import holds_triples
 from kgalign.readers.triples import graph_of_rows
 from kgalign.readers.wide_table import table_statements
 from kgalign.seams import InMemory, Statements
-
-TEXTS = ("object", "str", "string")  # the types of an index of texts
 
 
 def form_in_memory(thing: InMemory) -> str:
@@ -128,7 +127,7 @@ def _read_rdflib(graph: Any, strict: bool) -> Statements:
 
 def _read_triples(frame: Any) -> KnowledgeGraph:
     """The graph of the first three columns of a data frame."""
-    names, columns = _columns(frame)
+    names, columns = columns_of(frame)
     if len(names) < 3:
         raise DataError(f"data frame: expected columns of head, relation and tail, found {', '.join(names) or 'no column'}")
     return from_triples(zip(*columns[:3], strict=True))
@@ -136,28 +135,8 @@ def _read_triples(frame: Any) -> KnowledgeGraph:
 
 def _raw_table(frame: Any) -> RawTable:
     """The cells of a data frame as those of a file."""
-    names, columns = _columns(frame)
-    rows = [list(map(_cell, row)) for row in zip(*columns, strict=True)]
+    names, columns = columns_of(frame)
+    rows = [list(map(cell_of, row)) for row in zip(*columns, strict=True)]
     if not rows:
         raise DataError(f"data frame: the graph is empty; expected rows, found none below {', '.join(names)[:60] or 'no column'}")
     return RawTable(Path("data frame"), str(kind_in_memory(frame)).removeprefix("a "), names, rows, range(1, len(rows) + 1))
-
-
-def _columns(frame: Any) -> tuple[list[str], list[list[Any]]]:
-    """The names and the values of the columns of a data frame."""
-    if kind_in_memory(frame) == POLARS:
-        frame = frame.collect() if hasattr(frame, "collect") else frame
-        return list(frame.columns), [column.to_list() for column in frame.get_columns()]
-    if any(name is not None for name in frame.index.names) or str(frame.index.dtype) in TEXTS:
-        frame = frame.reset_index()  # an index that somebody has chosen is a column like the others, and most often the id
-    names = [" ".join(map(str, name)) if isinstance(name, tuple) else str(name) for name in frame.columns]
-    return names, [frame.iloc[:, number].tolist() for number in range(len(names))]
-
-
-def _cell(value: Any) -> str:
-    """A value as the text of a cell; a list as JSON."""
-    if is_missing(value):
-        return ""
-    if type(value).__module__ == "numpy":
-        value = value.tolist()
-    return as_cell(list(value) if isinstance(value, tuple | Set) else value)

@@ -29,9 +29,16 @@ def choose_reader(readers: Registry, place: Place) -> str:
     if name is None:
         found = "these files do not make up a graph"
         if isinstance(place, str | Path):
-            found = "no graph in this folder" if Path(place).is_dir() else "no such file or folder"
+            found = "no graph in this folder" if Path(place).is_dir() else nothing_there(place)
         raise DataError(f"{place_text(place)}: {found}; expected {expected(readers)}")
     return name
+
+
+def nothing_there(place: str | Path) -> str:
+    """Why there is nothing at a place that is no file and no folder."""
+    if str(place).startswith(("http:", "https:", "ftp:")):  # a Path has one slash behind the colon
+        return "nothing is fetched from the web: download the file first, or put sparql+ before the address of an endpoint"
+    return "no such file or folder"
 
 
 def expected(readers: Registry) -> str:

@@ -15,7 +15,8 @@ from kgalign.files import open_lines
 from kgalign.readers.classes import Classes
 from kgalign.readers.link_ends import Ends
 
-Types = Mapping[str, str] | Iterable[Sequence[str]]  # source class and target class
+Types = str | Mapping[str, str] | Iterable[str | Sequence[str]]  # source class and target class, or a text such as Film=Movie
+Only = str | Iterable[str]  # IRIs, classes and files, or a text with commas between them
 logger = logging.getLogger(__name__)
 SIDES = ("source", "target")
 MOST_TYPES = 62  # bits of an int64
@@ -68,7 +69,7 @@ class Restrictions:
 def find_restrictions(
     graphs: tuple[KnowledgeGraph, KnowledgeGraph],
     types: Types | None,
-    only: tuple[Sequence[str], Sequence[str]],
+    only: tuple[Only, Only],
     strict: bool = False,
 ) -> Restrictions:
     """The entities of two graphs that the options of `make_task` mean.
@@ -79,10 +80,9 @@ def find_restrictions(
         only: For either side IRIs, classes, or files with one IRI a line. Empty: all entities.
         strict: Refuse IRIs in files that the graph does not have.
     """
-    pairs = [tuple(pair) for pair in (types.items() if isinstance(types, Mapping) else types or ())]
-    if any(len(pair) != 2 for pair in pairs) or len(pairs) > MOST_TYPES:
-        raise OptionError(f"`types`: expected up to {MOST_TYPES} pairs of a source class and a target class, found {pairs[:3]}")
-    if not pairs and not any(only):
+    pairs = pairs_of_types(types)
+    chosen = chosen_of("only_source", only[0]), chosen_of("only_target", only[1])
+    if not pairs and not any(chosen):
         return Restrictions()
     classes = [Classes.of(graph) for graph in graphs]
     masks = tuple(
@@ -90,9 +90,41 @@ def find_restrictions(
     )
     found = [
         _choose(Ends.of(side, graph), own, wanted, strict) if wanted else (None, np.empty(0, np.int64))
-        for side, graph, own, wanted in zip(SIDES, graphs, classes, only, strict=True)
+        for side, graph, own, wanted in zip(SIDES, graphs, classes, chosen, strict=True)
     ]
     return Restrictions((masks[0], masks[1]) if pairs else None, (found[0][0], found[1][0]), (found[0][1], found[1][1]))
+
+
+def pairs_of_types(types: Types | None) -> list[tuple[str, str]]:
+    """Pairs of a source class and a target class, out of a mapping, pairs, or texts such as `Film=Movie,Book=Novel`."""
+    expected = f"expected up to {MOST_TYPES} pairs of a source class and a target class, such as Film=Movie"
+    if isinstance(types, str):
+        types = [types]
+    if not isinstance(types, Iterable | None):
+        raise OptionError(f"`types`: {expected}, found {type(types).__name__}")
+    found: list[tuple[str, str]] = []
+    for each in types.items() if isinstance(types, Mapping) else types or ():
+        for pair in [part.split("=") for part in each.split(",")] if isinstance(each, str) else [each]:
+            if not isinstance(pair, Sequence) or len(pair) != 2 or not all(isinstance(name, str) and name.strip() for name in pair):
+                if isinstance(each, str):
+                    raise OptionError(
+                        f"`types` {'='.join(pair)}: expected a class of the source, = and a class of the target, as in Film=Movie"
+                    )
+                raise OptionError(f"`types`: {expected}, found {pair!r}")
+            found.append((pair[0].strip(), pair[1].strip()))
+    if len(found) > MOST_TYPES:
+        raise OptionError(f"`types`: {expected}, found {len(found)} of them")
+    return found
+
+
+def chosen_of(option: str, only: Only) -> list[str]:
+    """IRIs, classes and files, out of a list of them, or out of one text with commas between them."""
+    if isinstance(only, str):
+        parts = [only] if Path(only).is_file() else only.split(",")
+        return [part.strip() for part in parts if part.strip()]
+    if not isinstance(only, Iterable) or isinstance(only, bytes):
+        raise OptionError(f"`{option}`: expected IRIs, ids, classes or files, found {type(only).__name__}")
+    return [str(each) for each in only]
 
 
 def _masks(side: str, classes: Classes, wanted: Sequence[str]) -> Ints:

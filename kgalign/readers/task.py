@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +12,7 @@ from kgalign.data import CLASS, PROPERTY, Alignment, AlignmentTask, Cardinality,
 from kgalign.errors import DataError, OptionError
 from kgalign.iri import is_blank
 from kgalign.readers.folding import TRUE
-from kgalign.readers.restrictions import Types, find_restrictions
+from kgalign.readers.restrictions import Only, Types, find_restrictions
 from kgalign.readers.schema import is_ontology, is_subject_of, schema_of, terms_of, with_kinds
 from kgalign.readers.vocabulary import DEPRECATED, OWL, RDFS, SKOS
 
@@ -41,8 +40,8 @@ def make_task(
     cardinality: Cardinality = "one-to-one",
     rejected: Alignment | None = None,
     types: Types | None = None,
-    only_source: Sequence[str] = (),
-    only_target: Sequence[str] = (),
+    only_source: Only = (),
+    only_target: Only = (),
     strict: bool = False,
 ) -> tuple[AlignmentTask, Alignment]:
     """The task with its queries and its candidate pool, and the gold links.

@@ -1,8 +1,8 @@
 """Runs, and the one place that knows what a run folder looks like: its files and columns, for writing and for reading."""
 
-from kgalign.runs.folder import check_free, links_file, write_run
+from kgalign.runs.folder import check_free, check_writable, links_file, write_run
 from kgalign.runs.links import Link, Links
-from kgalign.runs.reading import read_explanations, read_links, read_names, read_report, read_task
+from kgalign.runs.reading import read_explanations, read_judged, read_links, read_report, read_task
 from kgalign.runs.run import Run, peak_mb
 
 __all__ = [
@@ -10,11 +10,12 @@ __all__ = [
     "Links",
     "Run",
     "check_free",
+    "check_writable",
     "links_file",
     "peak_mb",
     "read_explanations",
+    "read_judged",
     "read_links",
-    "read_names",
     "read_report",
     "read_task",
     "write_run",

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+import logging
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from kgalign.data import AlignmentTask, KnowledgeGraph
-from kgalign.errors import DataError, KgalignError
+from kgalign.errors import DataError, KgalignError, OptionError
 from kgalign.explain.notebook import Explanations
 from kgalign.iri import local_name, normal_iri
 from kgalign.readers.schema import schema_of
@@ -17,7 +18,10 @@ from kgalign.runs.evidence_table import SIDES, evidence_table, explanations
 from kgalign.runs.run import Run
 from kgalign.runs.tables import LinkRow, UnmatchedRow, link_rows, unmatched_rows
 
+logger = logging.getLogger(__name__)
 MOST_LISTED = 10  # entities of one name in a message
+MOST_OFFERED = 5  # entities whose name is like the wanted one
+SHORTEST_PART = 3  # letters of a name that are enough to offer entities
 
 
 @dataclass(frozen=True)
@@ -31,6 +35,7 @@ class RunContents:
         evidence: The rows of the evidence table for some sources, by IRI.
         task: The task; may read its graphs again.
         classes: The links between classes, also those that were evidence only.
+        is_quick: The task is in memory, or its graphs are soon read.
     """
 
     place: str
@@ -39,6 +44,7 @@ class RunContents:
     evidence: Callable[[Sequence[str]], Iterable[Mapping[str, Any]]]
     task: Callable[[], AlignmentTask]
     classes: Sequence[LinkRow] = ()
+    is_quick: bool = True
 
 
 @dataclass(frozen=True)
@@ -49,6 +55,11 @@ class _Entity:
     iri: str
     name: str
     others: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All its names, in small letters."""
+        return tuple(map(str.casefold, (self.name, *self.others)))
 
     def __str__(self) -> str:
         return f"{_named(self.name, self.iri)} of the {self.side}"
@@ -70,10 +81,13 @@ def contents_of(run: Run) -> RunContents:
 
 def explain_entity(wanted: str, run: RunContents) -> Explanations:
     """The explanations of the entity that is wanted, see `Run.explain`."""
+    if not wanted.strip():
+        raise OptionError("entity='': expected an IRI, the last part of one, or a name")
     linked = [_Entity(side, row[column], row[column + 2]) for row in run.links for column, side in enumerate(SIDES)]
     unmatched = {(row.side, row.entity): row for row in run.unmatched}
     aligned = [*linked, *(_Entity(row.side, row.entity, row.name) for row in run.unmatched)]
-    found = _find(run.place, aligned, wanted) or _find_in_graphs(run, wanted, {(each.side, each.iri) for each in aligned})
+    found = _find(run.place, aligned, wanted) or _find_in_graphs(run, wanted, aligned)
+    _say_namesakes(run, wanted, found)
     column = SIDES.index(found.side)
     links = [row for row in run.links if row[column] == found.iri]
     sources = [found.iri] if found.side == "source" else [row.source for row in links]
@@ -118,6 +132,39 @@ def _find(place: str, entities: Iterable[_Entity], wanted: str) -> _Entity | Non
     return None
 
 
+def _say_namesakes(run: RunContents, wanted: str, found: _Entity) -> None:
+    """Says which other entities of that side have the wanted name, perhaps in another language."""
+    folded = wanted.strip().casefold()
+    if not run.is_quick or normal_iri(found.iri.strip("<>")) == normal_iri(wanted.strip().strip("<>")):
+        return
+    try:
+        task = run.task()
+    except (KgalignError, OSError):
+        return  # without the graphs, only the names that are shown are known
+    graph = task.source if found.side == "source" else task.target
+    others = [each for each in _entities(found.side, graph) if each.iri != found.iri and folded in each.names]
+    if others:
+        listed = ", ".join(_named(each.name, each.iri) for each in others[:MOST_LISTED])
+        more = f" and {len(others) - MOST_LISTED:,} more" if len(others) > MOST_LISTED else ""
+        explained = f"{found} is explained"
+        logger.warning(
+            "%s%d entities of the %s are called %r: %s; give the IRI of another: %s%s",
+            *(run.place, len(others) + 1, found.side, wanted, explained, listed, more),
+        )
+
+
+def _offered(entities: Iterable[_Entity], wanted: str) -> str:
+    """Entities whose name begins with the wanted one, then those whose name contains it, as part of a message; empty if there are none."""
+    folded = wanted.strip().casefold()
+    if len(folded) < SHORTEST_PART:
+        return ""
+    having = [each for each in entities if any(folded in name for name in each.names)]
+    having.sort(key=lambda each: not any(name.startswith(folded) for name in each.names))
+    listed = ", ".join(map(str, having[:MOST_OFFERED]))
+    more = f" and {len(having) - MOST_OFFERED:,} more" if len(having) > MOST_OFFERED else ""
+    return f"; it is part of the name of {listed}{more}" if having else ""
+
+
 def _why_unmatched(row: UnmatchedRow) -> str:
     """Why an entity without evidence has no match."""
     if not row.best:
@@ -125,25 +172,27 @@ def _why_unmatched(row: UnmatchedRow) -> str:
     return f"its best query is {_named(row.best_name, row.best)}, with a probability of {row.probability}, and has another match or none"
 
 
-def _find_in_graphs(run: RunContents, wanted: str, aligned: Container[tuple[str, str]]) -> _Entity:
+def _find_in_graphs(run: RunContents, wanted: str, aligned: Sequence[_Entity]) -> _Entity:
     """The entity that is wanted, by any of its names.
 
     Raises:
-        DataError: No graph has it, or it was neither a query nor in the candidate pool: side and IRI are not among `aligned`.
+        DataError: No graph has it, or it is not among `aligned`: it was neither a query nor in the candidate pool.
     """
     try:
         task = run.task()
     except (KgalignError, OSError) as error:
         raise DataError(
-            f"{run.place}no query and no entity of the candidate pool is called {wanted!r}; the graphs cannot be read again ({error})"
+            f"{run.place}no query and no entity of the candidate pool is called {wanted!r}{_offered(aligned, wanted)}; "
+            f"the graphs cannot be read again ({error})"
         ) from None
     entities = [each for side, graph in zip(SIDES, (task.source, task.target), strict=True) for each in _entities(side, graph)]
     found = _find(run.place, entities, wanted)
     if found is None:
         raise DataError(
-            f"{run.place}no entity of either graph is called {wanted!r}; expected an IRI, the last part of one, or a name"
+            f"{run.place}no entity of either graph is called {wanted!r}{_offered(entities, wanted)}; "
+            "expected an IRI, the last part of one, or a name"
         )
-    if (found.side, found.iri) not in aligned:
+    if (found.side, found.iri) not in {(each.side, each.iri) for each in aligned}:
         raise DataError(f"{run.place}{found} was not aligned: {_why_not_aligned(run, task, found)}")
     return found
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -48,9 +47,19 @@ def check_free(folder: str | Path) -> None:
         raise OptionError(f"{folder}: this is the working folder; expected a folder of its own for the run")
     if folder.is_file() or (folder.is_dir() and any(folder.iterdir()) and not _is_run(folder)):
         raise OptionError(f"{folder}: exists and is not a run of kgalign; expected a new folder or an earlier run")
-    above = next(parent for parent in folder.parents if parent.exists())
-    if not above.is_dir() or not os.access(above, os.W_OK):
-        raise OptionError(f"{folder}: no folder can be made there; expected a place that can be written to")
+    check_writable(folder)
+
+
+def check_writable(path: str | Path) -> None:
+    """Refuses a path at which nothing can be made. Whether it can is tried out, since the rights of a folder do not always say it."""
+    path = Path(path).resolve()
+    above = next(parent for parent in path.parents if parent.exists())
+    try:
+        with tempfile.TemporaryDirectory(prefix=f".{path.name}-", dir=above):
+            pass
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise OptionError(f"{path}: nothing can be written there ({reason}); expected a place that can be written to") from None
 
 
 def write_run(run: Run, folder: str | Path) -> Path:

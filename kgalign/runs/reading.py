@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -10,14 +11,20 @@ from typing import Any
 
 import numpy as np
 
-from kgalign.data import Alignment, AlignmentTask
-from kgalign.errors import DataError
+from kgalign.data import Alignment, AlignmentTask, KnowledgeGraph, Names
+from kgalign.errors import DataError, KgalignError
 from kgalign.explain.notebook import Explanations
 from kgalign.readers import read
+from kgalign.readers.candidates import read_alignments
+from kgalign.readers.link_ends import Ends
+from kgalign.readers.link_files import read_link_file
+from kgalign.readers.links import read_links as read_given_links
 from kgalign.runs.explaining import RunContents, explain_entity
 from kgalign.runs.folder import CLASSES, EVIDENCE, LINKS, REPORT, UNMATCHED, links_file
 from kgalign.runs.tables import read_link_rows, read_unmatched_rows
 
+logger = logging.getLogger(__name__)
+QUICK = 10  # seconds in which graphs were read, so that they are read again only to see which entities share a name
 PROBABILITY = re.compile(r"0(?:\.\d*)?|1(?:\.0*)?")
 
 
@@ -54,20 +61,33 @@ def read_links(path: str | Path, task: AlignmentTask) -> Alignment:
     return Alignment(np.array(pairs, np.int64).reshape(-1, 2), np.array(scores, np.float64))
 
 
-def read_names(folder: str | Path) -> tuple[dict[str, str], dict[str, str]]:
-    """The entity of each name that no other entity has as its name or id, for either graph: of those that the run linked or left unmatched."""
-    sides: tuple[dict[str, set[str]], dict[str, set[str]]] = ({}, {})
-    for _, link in read_link_rows(_expect_file(folder, LINKS)):
-        sides[0].setdefault(link.source_name, set()).add(link.source)
-        sides[1].setdefault(link.target_name, set()).add(link.target)
-    for _, row in read_unmatched_rows(_expect_file(folder, UNMATCHED)) if (Path(folder) / UNMATCHED).is_file() else ():
-        sides[row.side == "target"].setdefault(row.name, set()).add(row.entity)
-    entities = [{entity for ids in side.values() for entity in ids} for side in sides]
-    source, target = (
-        {name: next(iter(ids)) for name, ids in side.items() if name and len(ids) == 1 and name not in own}
-        for side, own in zip(sides, entities, strict=True)
-    )
-    return source, target
+def read_judged(folder: str | Path, gold: str | Path, strict: bool = False) -> tuple[Alignment, Alignment]:
+    """The links of a run folder, and the gold links of a file that were no seeds of the run, with common ids.
+
+    Gold links are found as `read` finds them: those of which an entity is not found are counted and left out. The graphs are read again,
+    unless all entities of the gold links are in the run folder.
+
+    Args:
+        folder: A run folder. Of candidates that another tool has scored, no graphs are known, so all gold links count.
+        gold: A file of links.
+        strict: Refuse gold links of which an entity is not found.
+    """
+    report = read_report(folder)
+    options = report.get("options", {})
+    if "model" not in options:
+        return read_alignments(links_file(folder), Path(gold))
+    task = _aligned_entities(folder)
+    ends = Ends.of("source", task.source), Ends.of("target", task.target)
+    without_seeds = report.get("cardinality") == "one-to-one" or not options.get("read", {}).get("seeds")
+    known = all(ends[0].has_id(link.source) and ends[1].has_id(link.target) for link in read_link_file(gold, strict) if link.holds)
+    if not (known and without_seeds):
+        task = _with_graphs(folder, task)
+        ends = Ends.of("source", task.source), Ends.of("target", task.target)
+    found = read_given_links(None, gold, *ends, strict=strict)[1] or Alignment.empty()
+    others = found.where(~np.isin(found.keys, task.seeds.keys))
+    if not len(others):
+        raise DataError(f"{gold}: no links besides the seeds; expected rows of source and target")
+    return read_links(folder, task), others
 
 
 def read_task(folder: str | Path) -> tuple[AlignmentTask, Alignment]:
@@ -90,8 +110,30 @@ def read_explanations(folder: str | Path, entity: str) -> Explanations:
         lambda sources: _read_evidence(evidence, sources),
         lambda: read_task(folder)[0],
         [row for _, row in read_link_rows(folder / CLASSES)] if (folder / CLASSES).is_file() else (),
+        read_report(folder).get("seconds", {}).get("read", QUICK) < QUICK,
     )
     return explain_entity(entity, contents)
+
+
+def _aligned_entities(folder: str | Path) -> AlignmentTask:
+    """A task of the entities that a run linked or left unmatched, without triples and seeds."""
+    sides: tuple[dict[str, str], dict[str, str]] = ({}, {})
+    for _, link in read_link_rows(_expect_file(folder, LINKS)):
+        sides[0][link.source], sides[1][link.target] = link.source_name, link.target_name
+    for _, row in read_unmatched_rows(_expect_file(folder, UNMATCHED)) if (Path(folder) / UNMATCHED).is_file() else ():
+        sides[row.side == "target"][row.entity] = row.name
+    no_triples = np.empty((0, 3), np.int64)
+    source, target = (KnowledgeGraph(list(side), [], no_triples, Names.of(list(side.values()))) for side in sides)
+    return AlignmentTask(source, target, Alignment.empty(), np.arange(len(source.entities)), np.arange(len(target.entities)))
+
+
+def _with_graphs(folder: str | Path, aligned: AlignmentTask) -> AlignmentTask:
+    """The task of a run folder with its graphs, or the one that is given where they cannot be read again."""
+    try:
+        return read_task(folder)[0]
+    except (KgalignError, OSError) as error:
+        logger.warning("%s: only entities that were aligned are known, since the graphs cannot be read again (%s)", folder, error)
+        return aligned
 
 
 def _expect_file(folder: str | Path, name: str) -> Path:

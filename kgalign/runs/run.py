@@ -103,6 +103,8 @@ class Run:
         from kgalign.runs.explaining import contents_of, explain_entity  # which explain a Run
 
         if not isinstance(entity, str):
+            if not isinstance(entity, int | np.integer):
+                raise OptionError(f"entity={entity!r}: expected an IRI, the last part of one, a name, or the id of a source")
             if not 0 <= entity < len(self.task.source.entities):
                 raise OptionError(f"entity={entity}: expected the id of a source, 0 to {len(self.task.source.entities) - 1}")
             entity = self.task.source.entities[entity]
@@ -115,6 +117,7 @@ class Run:
             self.alignment,
             self.candidates,
             known=self.reasoning.known,
+            given=self.reasoning.evidence,
             sources=sources,
             contributions=self.contributions,
         )

@@ -158,8 +158,8 @@ def _namespace(address: str) -> str:
 
 
 def _number(value: float) -> str:
-    """At most three decimals, as the canonical form requires."""
-    return f"{value:.3f}".rstrip("0").rstrip(".")
+    """The digits of alignment.tsv. The canonical form has three decimals at most, by which 0.9998 would become certain."""
+    return f"{value:.4f}".rstrip("0").rstrip(".")
 
 
 def _sides(task: AlignmentTask) -> tuple[tuple[str, KnowledgeGraph], ...]:

@@ -113,7 +113,8 @@ def _headline(task: AlignmentTask, alignment: Alignment) -> str:
 
 def _lead(alignment: Alignment) -> str:
     confident, implausible = int((alignment.scores >= 0.9).sum()), int((alignment.scores < 0.5).sum())
-    rest = f"{implausible:,} are below 0.5 and need a review" if implausible else "none is below 0.5"
+    below = "1 is below 0.5 and needs a review" if implausible == 1 else f"{implausible:,} are below 0.5 and need a review"
+    rest = below if implausible else "none is below 0.5"
     return f"{_count(confident, 'link')} with a probability of 0.9 or more; {rest}."
 
 
@@ -164,10 +165,17 @@ def _story(rounds: Sequence[Mapping[str, Any]]) -> str:
     """The rounds in sentences."""
     if not rounds:
         return "The decoder decided all links at once, without rounds."
-    story = f"The first round found {_count(rounds[0]['confident'], 'confident link')}."
-    later = sum(line["new"] for line in rounds[1:])
+    first, last = rounds[0], rounds[-1]
+    wide = sum(line["queries"] > last["queries"] for line in rounds)
+    among = f" among {_count(first['queries'], 'query', 'queries')}, those that are only evidence included" if wide else ""
+    story = f"The first round found {_count(first['confident'], 'confident link')}{among}."
     if len(rounds) > 1:
-        story += f" With those as evidence, {_count(len(rounds) - 1, 'more round')} added {_count(later, 'new confident link')}."
+        found = sum(line["new"] for line in rounds[1:])
+        story += (
+            f" With those as evidence, {_count(len(rounds) - 1, 'more round')} found {found:,} that {'was' if found == 1 else 'were'} not "
+            f"confident before. In the last one, {_count(last['confident'], 'link')} of {_count(last['queries'], 'query', 'queries')} "
+            f"{'is' if last['confident'] == 1 else 'are'} confident."
+        )
     checked = next((line for line in reversed(rounds) if line["held_out"]["confident"]), None)
     if checked:
         right, seen = checked["held_out"]["right"], checked["held_out"]["confident"]

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from kgalign.errors import DataError
 from kgalign.readers.places import expected, find_reader
+from kgalign.readers.rdf import opening
 from kgalign.registry import Registry
 from kgalign.seams import GivenLink
 
@@ -19,6 +20,8 @@ LINK_READERS = Registry(
         "table": "kgalign.readers.link_files.table:reader",  # the last one, since it accepts any file
     },
 )
+SPREADSHEETS = (".xlsx", ".xlsm", ".xls", ".ods")
+ZIP = b"PK\x03\x04"  # how XLSX and ODS begin
 
 
 def read_link_file(path: str | Path, strict: bool = False) -> list[GivenLink]:
@@ -32,4 +35,8 @@ def read_link_file(path: str | Path, strict: bool = False) -> list[GivenLink]:
     name = find_reader(LINK_READERS, path) if path.is_file() else None
     if name is None:
         raise DataError(f"{path}: no such file; expected links: {expected(LINK_READERS)}")
+    if name in LINK_READERS.built_in and (path.suffix.lower() in SPREADSHEETS or opening(path).startswith(ZIP)):
+        raise DataError(
+            f"{path}: a spreadsheet such as XLSX is no format of links; save it as CSV; expected {expected(LINK_READERS)}"
+        )
     return list(LINK_READERS[name].read(path, strict=strict))

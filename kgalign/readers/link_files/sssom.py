@@ -12,9 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from kgalign.errors import DataError
-from kgalign.files import open_lines
 from kgalign.readers.link_files.predicates import DIFFERENT, SAME, SHOWN
-from kgalign.readers.link_files.table import as_score, read_rows
+from kgalign.readers.link_files.table import as_score, lines_of, read_rows, read_text
 from kgalign.readers.rdf import opening
 from kgalign.readers.vocabulary import OWL, RDF, RDFS, SKOS
 from kgalign.seams import GivenLink
@@ -50,10 +49,10 @@ class SssomReader:
 
         Args:
             path: The file.
-            strict: Not used: a broken table is always refused.
+            strict: Refuse bytes that are no UTF-8. A broken table is always refused.
         """
         prefixes = {**BUILT_IN, **read_prefixes(path)}
-        rows = read_rows(path, "\t", quoted=True, comment="#")
+        rows = read_rows(path, "\t", quoted=True, comment="#", strict=strict)
         header = next(([name.strip() for name in fields] for _, fields in rows), [])
         if not all(name in header for name in NEEDED):
             raise DataError(
@@ -72,7 +71,7 @@ class SssomReader:
                 continue
             holds = (predicate not in DIFFERENT) != (row.get("predicate_modifier", "").lower() == "not")
             score = as_score(row["confidence"]) if row.get("confidence") else None
-            yield GivenLink(number, subject, object_, score, holds)
+            yield GivenLink(number, subject, object_, score, holds, row.get("subject_label", ""), row.get("object_label", ""))
         if others:
             shown = ", ".join(f"{name} ({count:,})" for name, count in others.most_common(3))
             logger.warning("%s: %d rows are no links: expected %s, found %s", path, others.total(), SHOWN, shown)
@@ -82,7 +81,7 @@ def read_prefixes(path: Path) -> dict[str, str]:
     """The prefixes that the comments at the beginning declare under curie_map."""
     prefixes: dict[str, str] = {}
     deeper = None  # the indentation of the key, while its entries are read
-    for _, line in open_lines(path):
+    for _, line in lines_of(read_text(path)[0]):
         if not line.startswith("#"):
             break
         content = line[1:].rstrip("\t ")  # some tools pad comments with tabs

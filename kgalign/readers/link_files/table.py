@@ -3,19 +3,33 @@
 from __future__ import annotations
 
 import csv
+import logging
 import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from kgalign.errors import DataError
-from kgalign.files import COMPRESSIONS, open_lines
+from kgalign.files import COMPRESSIONS, UNREADABLE, open_bytes, without_apostrophe
+from kgalign.readers.encodings import decode
 from kgalign.seams import GivenLink
 
+logger = logging.getLogger(__name__)
 SOURCES = ("source", "source_id", "source_iri", "subject", "subject_id", "s", "head", "entity1", "left", "id1", "ltable_id")
 TARGETS = ("target", "target_id", "target_iri", "object", "object_id", "o", "tail", "entity2", "right", "id2", "rtable_id")
 SCORES = ("probability", "score", "scores", "similarity", "confidence", "measure")
+NAMES = (("source_name", "source_label", "subject_label"), ("target_name", "target_label", "object_label"))
 SEPARATORS = "\t,;|"
-Columns = tuple[int, int, int | None]  # of the source, the target and the score
+
+
+class Columns(NamedTuple):
+    """The positions of the columns of a table of links; None: there is no such column."""
+
+    source: int = 0
+    target: int = 1
+    score: int | None = None
+    source_name: int | None = None
+    target_name: int | None = None
 
 
 class TableReader:
@@ -32,31 +46,32 @@ class TableReader:
 
         Args:
             path: The file.
-            strict: Not used: a broken table is always refused.
+            strict: Refuse bytes that are no UTF-8. A broken table is always refused.
         """
-        ending = Path(path.stem).suffix if path.suffix in COMPRESSIONS else path.suffix
-        rows = read_parquet(path) if ending.lower() == ".parquet" else read_rows(path, "," if ending.lower() == ".csv" else "\t")
+        ending = (Path(path.stem).suffix if path.suffix in COMPRESSIONS else path.suffix).lower()
+        rows = read_parquet(path) if ending == ".parquet" else read_rows(path, "," if ending == ".csv" else "\t", strict=strict)
         first = next(rows, None)
         if first is None:
             return
         columns = named_columns(first[1])
-        source, target, score = columns or (0, 1, None)
         if columns is None:
-            yield _link(path, *first, (source, target, score))
+            yield link_of(path, *first, Columns())
         for number, fields in rows:
-            yield _link(path, number, fields, (source, target, score))
+            yield link_of(path, number, fields, columns or Columns())
 
 
 def named_columns(header: Sequence[str]) -> Columns | None:
     """The columns that a header names; None where a row is no header."""
     names = [name.strip().strip('"').lower() for name in header]
-    source, target, score = (
-        next((names.index(name) for name in wanted if name in names), None) for wanted in (SOURCES, TARGETS, SCORES)
+    source, target, *others = (
+        next((names.index(name) for name in wanted if name in names), None) for wanted in (SOURCES, TARGETS, SCORES, *NAMES)
     )
-    return None if source is None or target is None else (source, target, score)
+    return None if source is None or target is None else Columns(source, target, *others)
 
 
-def read_rows(path: Path, usual: str, quoted: bool = False, comment: str = "") -> Iterator[tuple[int, list[str]]]:
+def read_rows(
+    path: Path, usual: str, quoted: bool = False, comment: str = "", strict: bool = False
+) -> Iterator[tuple[int, list[str]]]:
     """The numbered rows of a text file.
 
     Args:
@@ -64,9 +79,13 @@ def read_rows(path: Path, usual: str, quoted: bool = False, comment: str = "") -
         usual: The separator that its name stands for. If the first row has another one, and not this, that one counts.
         quoted: Whether quotes mean something beside tabs too; beside other separators they always do.
         comment: Lines that begin with this are skipped.
+        strict: Refuse bytes that are no UTF-8.
     """
     separator = ""
-    for number, line in open_lines(path):
+    text, encoding = read_text(path, strict)
+    if encoding:
+        logger.info("%s: encoding %s", path, encoding)
+    for number, line in lines_of(text):
         if comment and line.startswith(comment):
             continue
         separator = separator or (usual if usual in line else next((sign for sign in SEPARATORS if sign in line), usual))
@@ -74,6 +93,28 @@ def read_rows(path: Path, usual: str, quoted: bool = False, comment: str = "") -
             yield number, next(csv.reader([line], delimiter=separator))
         else:
             yield number, line.split(separator)
+
+
+def read_text(path: Path, strict: bool = False) -> tuple[str, str]:
+    """The text of a file in any encoding, and that encoding in words, "" for UTF-8.
+
+    Args:
+        path: The file.
+        strict: Refuse bytes that are no UTF-8, instead of reading them as windows-1252.
+    """
+    try:
+        with open_bytes(path) as stream:
+            return decode(stream.read(), path, strict)
+    except UNREADABLE as error:
+        kind = COMPRESSIONS.get(path.suffix, "readable")
+        raise DataError(f"{path}: expected a whole {kind} file, but reading it failed ({error})") from None
+
+
+def lines_of(text: str) -> Iterator[tuple[int, str]]:
+    """The lines of a text with their numbers, which start at 1, and without line ends. Blank lines are left out."""
+    for number, line in enumerate(text.split("\n"), start=1):  # names may hold any other separator
+        if line.strip():
+            yield number, line.rstrip("\r")
 
 
 def read_parquet(path: Path) -> Iterator[tuple[int, list[str]]]:
@@ -100,17 +141,33 @@ def as_score(text: str) -> float:
         return math.nan
 
 
-def _link(path: Path, number: int, fields: Sequence[str], columns: Columns) -> GivenLink:
-    source, target, score = columns
+def link_of(place: Path | str, number: int, fields: Sequence[str], columns: Columns) -> GivenLink:
+    """The link of a row.
+
+    Args:
+        place: Where the row is, for errors.
+        number: Its number.
+        fields: Its cells.
+        columns: What they mean.
+    """
+    source, target, *others = columns
     if len(fields) <= max(source, target):
         raise DataError(
-            f"{path}:{number}: expected {max(source, target) + 1} fields between tabs, found {len(fields)}: "
+            f"{place}:{number}: expected {max(source, target) + 1} fields between tabs, found {len(fields)}: "
             f"{' '.join(fields)[:60]!r}; a link has a source and a target"
         )
     left, right = fields[source].strip(), fields[target].strip()
     if not left or not right:
-        raise DataError(f"{path}:{number}: expected a source and a target, one is empty")
-    return GivenLink(number, left, right, as_score(fields[score]) if score is not None and score < len(fields) else None)
+        raise DataError(f"{place}:{number}: expected a source and a target, one is empty")
+    score, *names = (fields[column].strip() if column is not None and column < len(fields) else None for column in others)
+    return GivenLink(
+        number,
+        left,
+        right,
+        None if score is None else as_score(score),
+        source_name=without_apostrophe(names[0] or ""),
+        target_name=without_apostrophe(names[1] or ""),
+    )
 
 
 reader = TableReader()

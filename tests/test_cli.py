@@ -190,7 +190,7 @@ def test_nothing_found_is_exit_one_with_a_hint(tmp_path):
         (["align", "left.tsv", "right.tsv", "--gold", "empty.tsv"], "empty.tsv: no links in this file"),
         (["merge", "run", "-o", "nowhere/all.nt"], "nowhere/all.nt: no such folder; expected a file in a folder that exists"),
         (["evaluate", "left.tsv", "--gold", "gold.tsv"], "left.tsv: no link has a target of the gold links"),
-        (["align", "left.tsv", "right.tsv", "--seeds", "two.tsv"], "two.tsv:1: expected 2 fields between tabs, found 1"),
+        (["align", "left.tsv", "right.tsv", "--seeds", "two.tsv"], "two.tsv:1: expected 2 fields, found 1"),
         (
             ["align", "left.tsv", "right.tsv", "--seeds", "torn.tsv"],
             "torn.tsv:2: the source entity 'Rome' is linked on line 1 already",

@@ -12,7 +12,7 @@ PACKAGE = Path(kgalign.__file__).parent
 ROOMS = (  # lowest first; a room may import those of its own line and of the lines above it
     {"errors", "notebook", "progress", "version"},
     {"data", "registry"},
-    {"files", "iri", "seams"},
+    {"files", "iri", "language_tags", "seams"},
     {"features", "search"},
     {"decoding"},
     {"reasoning"},

@@ -170,7 +170,7 @@ def test_a_file_may_say_that_two_entities_are_not_the_same(tmp_path):
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("l.tsv", "a\tx\nb\n", r"l\.tsv:2: expected 2 fields .*, found 1"),
+        ("l.tsv", "a\tx\nb\n", r"l\.tsv:2: expected 2 fields, found 1"),
         ("l.csv", "a,x\nb,\n", r"l\.csv:2: expected a source and a target, one is empty"),
         (
             "l.sssom.tsv",

@@ -211,18 +211,20 @@ def test_linked_properties_stand_beside_matching_relations(tmp_path):
     ]
     run = outside_run([(1, 1), (2, 2)], relations=used, known_scores=np.array([0.97, 0.96]))
     assert rows_of(run.write(tmp_path / "run") / "relations.tsv") == [
-        ["source", "target", "direction", "score"],
-        ["http://left/near", "http://right/near", "same", "0.9900"],
-        ["http://left/located_in", "http://right/located_in", "same", "0.9600"],
-        ["http://left/in", "http://right/has", "inverse", "0.5000"],
+        ["source", "target", "direction", "score", "probability"],
+        ["http://left/near", "http://right/near", "same", "0.9900", ""],
+        ["http://left/located_in", "http://right/located_in", "same", "", "0.9600"],
+        ["http://left/in", "http://right/has", "inverse", "0.5000", ""],
     ]
     assert run.properties.pairs.tolist() == [[2, 2]]
 
 
-@pytest.mark.parametrize(("by_use", "score"), [(0.3, "0.9600"), (0.98, "0.9800")])
-def test_a_property_that_matches_in_both_ways_has_the_larger_number(tmp_path, by_use, score):
-    used = [RelationMatch("http://left/located_in", "http://right/located_in", False, by_use)]
+def test_a_property_that_matches_in_both_ways_has_both_numbers(tmp_path):
+    used = [
+        RelationMatch("http://left/located_in", "http://right/located_in", False, 0.3),
+        RelationMatch("http://www.w3.org/2000/01/rdf-schema#subClassOf", "http://right/part_of", False, 0.2),
+    ]
     run = outside_run([(2, 2)], relations=used, known_scores=np.array([0.96]))
     assert rows_of(run.write(tmp_path / "run") / "relations.tsv")[1:] == [
-        ["http://left/located_in", "http://right/located_in", "same", score]
+        ["http://left/located_in", "http://right/located_in", "same", "0.3000", "0.9600"]
     ]

@@ -12,16 +12,13 @@ TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
 def entity_groups(graph: KnowledgeGraph) -> Ints:
     """(n,) the number of the group of each entity.
 
-    Entities of a class are a group; one with several classes is in that of its smallest class. The others are grouped by their kind, and by
-    whether they have facts of their own or are only pointed to, as the values of a table's columns are.
+    Entities of a class are a group; one with several classes is in that of its smallest class. The others are grouped by their kind.
     """
     count = len(graph.entities)
     types = [number for number, name in enumerate(graph.relations) if name.strip("<>") == TYPE]
     heads, relations, tails = graph.triples.T
     typed = np.isin(relations, types)
-    has_facts = np.zeros(count, bool)
-    has_facts[heads[~typed]] = has_facts[np.asarray(graph.attributes.facts)[:, 0]] = True
-    groups = count + 2 * graph.kinds.astype(np.int64) + has_facts
+    groups = count + graph.kinds.astype(np.int64)
     often = np.bincount(tails[typed], minlength=count)
     order = np.argsort(-often[tails[typed]], kind="stable")
     groups[heads[typed][order]] = tails[typed][order]  # the smallest class comes last, and stays

@@ -12,6 +12,7 @@ import scipy  # which imports its parts when they are first used
 
 from kgalign.data import PREFERRED, RANKS, Floats, Ints, KnowledgeGraph, Names
 from kgalign.features.text import fold, ngram_vectors, unit_rows
+from kgalign.language_tags import main_language
 from kgalign.search import Vectors, find_candidates, unique_pairs
 
 OTHER_RANK = 0.8  # the weight of a name, where the entity has names of a better rank
@@ -60,7 +61,7 @@ class NamePair:
     def of(cls, source: Names, target: Names) -> NamePair:
         languages: dict[str, int] = {"": -1}
         numbers = [
-            np.array([languages.setdefault(_main_language(tag), len(languages) - 1) for tag in side.language], np.int32)
+            np.array([languages.setdefault(main_language(tag), len(languages) - 1) for tag in side.language], np.int32)
             for side in (source, target)
         ]
         common = np.intersect1d(numbers[0][numbers[0] >= 0], numbers[1][numbers[1] >= 0])
@@ -164,7 +165,9 @@ def word_similarity(source: KnowledgeGraph, target: KnowledgeGraph) -> NameSimil
 
 
 def equal_names(source: KnowledgeGraph, target: KnowledgeGraph, shared_count: tuple[bool, bool] = (True, True)) -> NameSimilarity:
-    """Names compared for equality, words in any order, with or without blanks: 1 where one entity of either graph has the name, less where several share it.
+    """Names compared for equality: 1 where one entity of either graph has the name, less where several share it.
+
+    The words may be in any order, with or without blanks between them.
 
     A preferred name is shared with the entities that prefer it too, an alternative one with all that have it.
 
@@ -177,7 +180,7 @@ def equal_names(source: KnowledgeGraph, target: KnowledgeGraph, shared_count: tu
     sides = [graph.names for graph in (source, target)]
     numbers: dict[str, int] = {"": 0}
     vectors = []
-    columns = [np.array([_number_of_words(stems(text), numbers) for text in side.text], np.int64) for side in sides]
+    columns = [np.array([_number_of_words(text, numbers) for text in side.text], np.int64) for side in sides]
     for side, own, counts in zip(sides, columns, shared_count, strict=True):
         is_preferred = side.rank == PREFERRED
         prefer, bear = (_bearers(own[some], side.owner[some], len(numbers)) for some in (is_preferred, slice(None)))
@@ -189,9 +192,9 @@ def equal_names(source: KnowledgeGraph, target: KnowledgeGraph, shared_count: tu
     return NameSimilarity(NamePair.of(*sides), *vectors)
 
 
-def _number_of_words(words: Sequence[str], numbers: dict[str, int]) -> int:
+def _number_of_words(name: str, numbers: dict[str, int]) -> int:
     """The same number for the same words in any order, and for the same letters without blanks: "wave number" and "wavenumber"."""
-    in_order, joined = " ".join(sorted(words)), "".join(words)
+    in_order, joined = " ".join(sorted(stems(name))), _stem("".join(fold(name).split()))
     number = numbers.get(in_order, numbers.get(joined, len(numbers)))
     numbers.setdefault(in_order, number)
     numbers.setdefault(joined, number)
@@ -262,10 +265,6 @@ def _table(names: Names, languages: Ints) -> NameTable:
     np.minimum.at(best, names.owner, names.rank)
     weight = np.where(names.rank == best[names.owner], 1, OTHER_RANK).astype(np.float32)
     return NameTable(np.searchsorted(names.owner, np.arange(len(names) + 1)), names.owner, weight, languages)
-
-
-def _main_language(tag: str) -> str:
-    return tag.lower().split("-")[0]
 
 
 @numba.njit(cache=True)

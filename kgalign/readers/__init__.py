@@ -135,7 +135,7 @@ def read(
         raise OptionError(f"seed_ratio={seed_ratio}: expected a share from 0 to below 1")
     if not names and (labels or languages or names_source or names_target):
         raise OptionError(
-            "`names` false withholds all names, so `labels`, `languages`, `names_source` and `names_target` say nothing"
+            "all names are withheld (`names`), so `labels`, `languages`, `names_source` and `names_target` say nothing: leave them out"
         )
     if target is None:
         folder, reader = _find_dataset(source)

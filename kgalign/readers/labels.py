@@ -24,16 +24,9 @@ from kgalign.data import (
 from kgalign.errors import OptionError
 from kgalign.features.text import fold
 from kgalign.iri import as_name, datatype_kind, is_blank, readable_names, without_qualifier
+from kgalign.language_tags import main_language, plain_tag
 from kgalign.readers.label_properties import Choice, NamedClass, choose_label_properties, full_iri, short_iri
-from kgalign.readers.languages import (
-    NO_LANGUAGE,
-    Shares,
-    choose_languages,
-    language_shares,
-    languages_text,
-    main_language,
-    plain_tag,
-)
+from kgalign.readers.languages import NO_LANGUAGE, Shares, choose_languages, language_shares, languages_text
 from kgalign.seams import Statements
 
 LONGEST_NAME = 200  # characters; longer labels are descriptions

@@ -8,16 +8,10 @@ import numpy as np
 
 from kgalign.data import Ints
 from kgalign.errors import OptionError
+from kgalign.language_tags import main_language, plain_tag
 from kgalign.seams import Statements
 
 NO_LANGUAGE = "none"
-NO_TAGS = ("none", "und", "zxx", "mul")  # "none", and the tags that name no language
-THREE_LETTERS = {
-    "ara": "ar", "chi": "zh", "zho": "zh", "cze": "cs", "ces": "cs", "dan": "da", "deu": "de", "dut": "nl", "nld": "nl", "eng": "en",
-    "fin": "fi", "fra": "fr", "fre": "fr", "ger": "de", "gre": "el", "ell": "el", "heb": "he", "hun": "hu", "ita": "it", "jpn": "ja",
-    "kor": "ko", "lat": "la", "nor": "no", "per": "fa", "fas": "fa", "pol": "pl", "por": "pt", "rum": "ro", "ron": "ro", "rus": "ru",
-    "spa": "es", "swe": "sv", "tur": "tr", "ukr": "uk",
-}  # fmt: skip
 Shares = Mapping[str, float]  # by language, the most frequent first; "" for names without a language
 
 
@@ -55,17 +49,6 @@ def language_shares(side: Statements, rows: Ints) -> Shares:
         entities.setdefault(main_language(side.languages[number]), []).append(side.facts[rows[languages == number], 0])
     shares = {language: len(np.unique(np.concatenate(parts))) / named for language, parts in entities.items()}
     return dict(sorted(shares.items(), key=lambda item: (-item[1], item[0])))
-
-
-def plain_tag(tag: str) -> str:
-    """The same tag, "" for one that names no language, such as `und`."""
-    return "" if tag.lower() in NO_TAGS else tag
-
-
-def main_language(tag: str) -> str:
-    """The language of a tag without script and country: `en` for `en-GB`. Codes of three letters become the usual ones: `fr` for `fre`."""
-    language = plain_tag(tag).lower().split("-")[0].split("_")[0]
-    return THREE_LETTERS.get(language, language)
 
 
 def languages_text(shares: Shares) -> str:

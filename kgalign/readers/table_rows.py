@@ -41,6 +41,8 @@ def as_table(raw: RawTable, strict: bool) -> Table:
         strict: Refuse such rows.
     """
     rows, lines, remarks = raw.rows, list(raw.lines), list[str]()
+    if not rows and raw.header is None:
+        raise DataError(f"{raw.path}: the graph is empty; expected a header and rows, found blank cells")
     header = raw.header
     if header is None:
         above = _above_header(rows)
@@ -78,10 +80,14 @@ def _above_header(rows: Sequence[Sequence[str]]) -> int:
 def _whole_rows(
     raw: RawTable, rows: list[list[str]], lines: list[int], width: int, strict: bool
 ) -> tuple[list[list[str]], list[int]]:
-    """The rows with as many cells as there are columns: missing cells are empty, further ones are left out."""
+    """The rows with as many cells as there are columns: missing cells are empty, further ones are left out.
+
+    Many programs do not write the empty cells at the end of a row. Where most rows have one cell, or too many, the separator is another one.
+    """
     broken = [number for number, row in enumerate(rows) if len(row) != width and any(map(str.strip, row[width:]))]
     short = [number for number, row in enumerate(rows) if len(row) < width]
-    for number in sorted(broken + short):
+    single = [number for number in short if len(rows[number]) == 1]
+    for number in sorted(broken + (short if len(short) <= MOST_BROKEN * len(rows) else single)):
         problem = f"{raw.path}:{lines[number]}: expected {width} cells, found {len(rows[number])}"
         if strict:
             raise DataError(f"{problem}; mend it, or leave out `strict` to read on")

@@ -13,6 +13,7 @@ from kgalign.errors import DataError
 SEPARATORS = (",", ";", "\t", "|")
 SHOWN = {"\t": "tabs"}
 SNIFFED = 200  # rows that show the separator
+LONGEST_CELL = 2**26  # characters; the polygon of a country has a million
 SWALLOWED = 3  # lines in one cell from which on they may be rows after a quote that is never closed
 EXCEL_HINT = re.compile(r"sep=(.)\r?\n", re.IGNORECASE)  # the first line of some tables for Excel
 CLOSE = "close it, or double a quote that is part of a cell"
@@ -70,7 +71,7 @@ def _parse(
     rows, lines = list[list[str]](), list[int]()
     problem = None
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, quoting=quoting)  # type: ignore[arg-type]
-    before = 0
+    before, limit = 0, csv.field_size_limit(LONGEST_CELL)
     try:
         for row in reader:
             if (
@@ -86,6 +87,8 @@ def _parse(
     except csv.Error as error:
         reason = "a cell is very long: is a quote never closed?" if "field limit" in str(error) else str(error)
         return rows, lines, (before + 1, f"{reason}; {CLOSE}")
+    finally:
+        csv.field_size_limit(limit)
     if problem is None and lines and quoting != csv.QUOTE_NONE and _ends_open(text, lines[-1], separator):
         problem = lines[-1], f"a quote that begins in this row is never closed; {CLOSE}"
     return rows, lines, problem

@@ -284,11 +284,11 @@ def _why_stop(fed_back: int, rules: Rules, new: int, queries: int, new_checked: 
 
 
 def _deciding(task: AlignmentTask) -> int:
-    """How many entities choose among candidates: the queries, or the targets where only they have one link at most."""
+    """How many entities choose among candidates: those of the smaller side, or of the only one that has one link at most."""
     single_source, single_target = one_link(task.cardinality)
-    if single_source:
-        return len(task.queries)
-    return len(task.pool) if single_target else min(len(task.queries), len(task.pool))
+    if single_source == single_target:
+        return min(len(task.queries), len(task.pool))
+    return len(task.queries if single_source else task.pool)
 
 
 def _mostly_wrong(checked: tuple[int, int]) -> bool:

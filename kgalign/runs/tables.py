@@ -15,6 +15,13 @@ from kgalign.files import open_lines, without_apostrophe
 from kgalign.writers.parquet import strings, write_columns
 from kgalign.writers.tsv import write_rows
 
+# Relations of these vocabularies describe every graph in the same way.
+VOCABULARIES = (
+    "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
+    "http://www.w3.org/2000/01/rdf-schema#",
+    "http://www.w3.org/2002/07/owl#",
+)
+
 
 class LinkRow(NamedTuple):
     """The columns of classes.tsv, and those of alignment.tsv that are read back; `kgalign.writers.tsv` writes that one."""
@@ -38,12 +45,16 @@ class UnmatchedRow(NamedTuple):
 
 
 class RelationRow(NamedTuple):
-    """A line of relations.tsv: two relations or properties that match. `direction` is `inverse` where one is the other reversed."""
+    """A line of relations.tsv: two relations or properties that match. `direction` is `inverse` where one is the other reversed.
+
+    `score` says how far they hold between the same links, and `probability` is that of the link between the two; either can be empty.
+    """
 
     source: str
     target: str
     direction: str
     score: str
+    probability: str
 
 
 def link_rows(alignment: Alignment, task: AlignmentTask) -> Iterator[LinkRow]:
@@ -77,16 +88,16 @@ def write_unmatched(alignment: Alignment, task: AlignmentTask, candidates: Candi
 
 
 def relation_rows(matches: Iterable[RelationMatch], properties: Alignment, task: AlignmentTask) -> Iterator[RelationRow]:
-    """The relations that match by their use and the properties that are linked, best first.
-
-    Where a pair matches in both ways, the larger number counts.
-    """
-    scores = {(each.source, each.target, "inverse" if each.inverse else "same"): each.score for each in matches}
-    for (left, right), score in zip(properties.pairs.tolist(), properties.scores.tolist(), strict=True):
+    """The relations that match by their use and the properties that are linked, best first; terms of RDF, RDFS and OWL are left out."""
+    found: dict[tuple[str, str, str], list[float | None]] = {}
+    for each in matches:
+        if not any(relation.strip("<>").startswith(VOCABULARIES) for relation in (each.source, each.target)):
+            found[each.source, each.target, "inverse" if each.inverse else "same"] = [each.score, None]
+    for (left, right), probability in zip(properties.pairs.tolist(), properties.scores.tolist(), strict=True):
         link = task.source.entities[left], task.target.entities[right], "same"
-        scores[link] = max(score, scores.get(link, 0.0))
-    for match, score in sorted(scores.items(), key=lambda item: (-item[1], item[0])):
-        yield RelationRow(*match, f"{score:.4f}")
+        found.setdefault(link, [None, None])[1] = probability
+    for match, figures in sorted(found.items(), key=lambda item: (-max(figure or 0 for figure in item[1]), item[0])):
+        yield RelationRow(*match, *("" if figure is None else f"{figure:.4f}" for figure in figures))
 
 
 def write_relations(matches: Iterable[RelationMatch], properties: Alignment, task: AlignmentTask, path: Path) -> None:

@@ -72,6 +72,7 @@ class EvidenceKind:
         searches: Whether it retrieves candidates: once for a task, in every round together with other kinds, or never. A kind that
             searches once prepares `Searching` evidence; one that searches in every round computes a `Similarity`.
         no_match: Its feature for the no-match classifier, if it has one.
+        is_decisive: Without enough seeds, relations alone do not overrule it where it is strong.
         seed_discount: Multiplies the weight that seeds teach: more links are known around seeds than around other entities.
     """
 
@@ -82,6 +83,7 @@ class EvidenceKind:
     prepare: Callable[[AlignmentTask, Options], Any] | None = None
     searches: Literal["once", "every round", "never"] = "never"
     no_match: NoMatchFeature | None = None
+    is_decisive: bool = False
     seed_discount: float = 1.0
 
 

@@ -166,6 +166,7 @@ KINDS: tuple[EvidenceKind, ...] = (
         prepare=lambda task, options: equal_names(task.source, task.target, one_link(task.cardinality)[::-1]),
         compute=lambda view: view.prepared["equal names"],
         no_match=NoMatchFeature("equal names", 3.0, 3.0, in_hierarchy=0.7),
+        is_decisive=True,
     ),
     EvidenceKind(
         name="other languages",

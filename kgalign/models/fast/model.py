@@ -44,6 +44,8 @@ from kgalign.seams import Capabilities, Contributions
 from kgalign.search import Similarity, pack, unique_pairs
 
 MIN_SEEDS = 150  # fewer do not teach weights
+DECISIVE = 0.75  # of decisive evidence: a preferred and an alternative name that are equal reach it
+MUTUAL = 0.7  # of the share of right links, for the best pair of two entities that may have several links
 NEGLIGIBLE = 0.01  # candidates below this probability are kept only as far as there is room
 Found = dict[str, Evidence]  # the evidence of a round, by kind
 
@@ -326,7 +328,8 @@ class FittedFast:
 
         Of a query with one link at most, the best candidate may be right, and the others have a share of its probability; else each
         candidate may be right by itself. Where no seed has taught the classifier, no more of them are taken for right than if each entity
-        had one link: a target that all queries may have says nothing against any of them.
+        had one link: a target that all queries may have says nothing against any of them. That holds
+        for all pairs except those that are the best of both their entities.
         """
         single_source = one_link(cardinality)[0]
         won = candidates.probabilities() if single_source else np.ones(candidates.scores.shape)
@@ -340,8 +343,10 @@ class FittedFast:
         if single_source and seeds >= MIN_SEEDS:
             right = share_of_right(log_odds, shares)
         else:
-            is_best = _is_largest(targets, scores) | (_is_largest(rows, scores) & (not single_source))
-            right = min(share_of_right(log_odds[is_best], shares[is_best]), MOST_RIGHT_UNTAUGHT) * float(is_best.mean())
+            best_of = _is_largest(rows, scores) & (not single_source), _is_largest(targets, scores)
+            is_best = best_of[0] | best_of[1]
+            among = np.where(best_of[0] & best_of[1], MUTUAL, is_best.mean())
+            right = min(share_of_right(log_odds[is_best], shares[is_best]), MOST_RIGHT_UNTAUGHT) * among
         own = np.zeros(candidates.scores.shape)
         own[rows, slots] = 1 / (1 + np.exp(-log_odds - np.log(right / (1 - right))))
         return won * (own[:, :1] if single_source else own)
@@ -356,9 +361,26 @@ class FittedFast:
         log_odds = self._log_odds(candidates, np.zeros(len(candidates), np.int64), classifier, found)
         there = candidates.targets[:, 0] >= 0
         no_match = _no_match_score(candidates.scores[there, 0].astype(np.float64), log_odds[there])
-        marginals = matching_marginals(candidates, no_match, self.options.iterations)
-        alone = np.exp(np.clip(candidates.scores.astype(np.float64) - no_match, -FARTHEST, FARTHEST)).sum(axis=1, keepdims=True)
+        scores = self._with_decisive(candidates.scores - no_match, candidates, classifier, found)
+        marginals = matching_marginals(replace(candidates, scores=scores), 0.0, self.options.iterations)
+        alone = np.exp(np.clip(scores, -FARTHEST, FARTHEST)).sum(axis=1, keepdims=True)
         return np.minimum(marginals * (1 + 1 / np.maximum(alone, 1e-30)), 1)
+
+    def _with_decisive(self, scores: Floats, candidates: Candidates, classifier: NoMatchClassifier, found: Found) -> Floats:
+        """(n, k) the scores, where those of pairs with decisive evidence are not below their log-odds: structure does not overrule them.
+
+        Args:
+            scores: (n, k) the scores of the candidates; that of no match is 0.
+        """
+        rows, slots = candidates.edges()
+        sources, targets = candidates.queries[rows], candidates.targets[rows, slots]
+        decisive = [found[kind.name] for kind in self.options.used_kinds if kind.is_decisive and kind.name in found]
+        chosen = np.any([evidence.compare(sources, targets) > DECISIVE for evidence in decisive], axis=0) & np.ones(len(rows), bool)
+        rows, slots = rows[chosen], slots[chosen]
+        values = self._feature_values(found, sources[chosen], targets[chosen], candidates.scores[rows, slots])
+        result = scores.astype(np.float64)
+        result[rows, slots] = np.maximum(result[rows, slots], classifier.log_odds(values))
+        return result
 
     def _log_odds(self, candidates: Candidates, slots: Ints, classifier: NoMatchClassifier, found: Found) -> Floats:
         """(n,) the log-odds that the chosen candidate of each query is right, 0 where it has none."""

@@ -153,7 +153,7 @@ def link_of(place: Path | str, number: int, fields: Sequence[str], columns: Colu
     source, target, *others = columns
     if len(fields) <= max(source, target):
         raise DataError(
-            f"{place}:{number}: expected {max(source, target) + 1} fields between tabs, found {len(fields)}: "
+            f"{place}:{number}: expected {max(source, target) + 1} fields, found {len(fields)}: "
             f"{' '.join(fields)[:60]!r}; a link has a source and a target"
         )
     left, right = fields[source].strip(), fields[target].strip()

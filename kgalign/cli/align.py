@@ -183,7 +183,7 @@ def align_command(
             load=load,
             save=save,
             bootstrap=bootstrap,
-            on_round=rounds_shown(task),
+            on_round=rounds_shown(),
             progress=progress,
         )
     given = {name: _whole_place(path) for name, path in files.items() if path is not None}

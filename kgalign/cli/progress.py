@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-import numpy as np
-
 from kgalign.cli.printing import console, count, size, with_flags
 from kgalign.data import AlignmentTask, KnowledgeGraph
 from kgalign.readers.statements import TABLE
@@ -30,16 +28,14 @@ def show_task(task: AlignmentTask, seconds: float) -> None:
     console.print(f"{counts} ({task.protocol} protocol{several})")
 
 
-def rounds_shown(task: AlignmentTask) -> OnRound:
+def rounds_shown() -> OnRound:
     """A callback that says what each round brought, and which phase it belongs to where there are two."""
     phases: list[bool] = []  # whether each round so far was one of the wide phase
 
-    def show(figures: Round, decision: Decision) -> None:
+    def show(figures: Round, _: Decision) -> None:
         if figures.stopped == "plain decoding":
             return
-        is_wide = figures.queries > len(task.queries) or bool(
-            np.setdiff1d(decision.candidates.targets, np.append(task.pool, -1)).size
-        )
+        is_wide = figures.is_wide
         if is_wide and not phases:
             console.print("first phase: entities that are only evidence, and seeds that are held out, are matched too")
         if phases and phases[-1] and not is_wide:

@@ -38,7 +38,8 @@ class Round:
     changed: int  # queries whose match differs from the round before
     matched: int
     seconds: float
-    stopped: str | None  # why this round was the last one
+    stopped: str | None  # why this round was the last one of its phase
+    is_wide: bool = False  # whether it belongs to the first of two phases, which matches more entities than the task has
 
     def __str__(self) -> str:
         right, checked = self.held_out
@@ -122,7 +123,7 @@ def coordinate(model: FittedModel, task: AlignmentTask, rules: Rules | None = No
     state, known, check, calibration = _State(), Alignment.empty(), None, None
     wide = _widened(task, rules, model) if rules.max_rounds else None
     if wide is not None:
-        state = _run_phase(model, wide[0], rules, decoder, state, wide[1], None, on_round)
+        state = _run_phase(model, wide[0], rules, decoder, state, wide[1], None, on_round, is_wide=True)
         known = _outside(state.confident, task)
         if len(wide[1]):
             scored = state.scored
@@ -195,6 +196,8 @@ def _run_phase(
     held_out: Alignment,
     calibration: tuple[float, float] | None,
     on_round: OnRound | None,
+    *,
+    is_wide: bool = False,
 ) -> _State:
     """The state after the last round on one task; rounds go on until there is little new, or too much of it is wrong."""
     if model.capabilities.prepares:
@@ -228,6 +231,7 @@ def _run_phase(
             matched=len(alignment),
             seconds=time.perf_counter() - began,
             stopped=_why_stop(fed_back, rules, len(new), _deciding(task), new_checked),
+            is_wide=is_wide,
         )
         state = replace(
             state,

@@ -341,7 +341,7 @@ class FittedFast:
             return np.zeros(candidates.scores.shape)
         log_odds = classifier.log_odds(self._feature_values(found, candidates.queries[rows], targets, scores))
         if single_source and seeds >= MIN_SEEDS:
-            right = share_of_right(log_odds, shares)
+            right = np.full(len(rows), share_of_right(log_odds, shares))
         else:
             best_of = _is_largest(rows, scores) & (not single_source), _is_largest(targets, scores)
             is_best = best_of[0] | best_of[1]

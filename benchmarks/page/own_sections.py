@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from benchmarks.page.markdown import NAMES_OF_PAIRS, by_system, cells_by_pair, mean, name_of, percent, section, seeds_text, table
@@ -9,6 +10,7 @@ from benchmarks.page.plots import picture
 from benchmarks.results import Results
 from kgalign.bench.ablation import ablation_rows
 from kgalign.bench.paper import PAIRS, TABLE2
+from kgalign.bench.results import Line
 from kgalign.bench.summary import mean_and_spread
 from kgalign.models import BASELINE, DEFAULT, make_model
 
@@ -84,7 +86,14 @@ def ablation(results: Results) -> str:
     measured = by_system(found)
     declared = ablation_rows(DEFAULT, make_model(DEFAULT).capabilities.parts)
     rows = [[system, *cells_by_pair(measured[system])] for system in declared if system in measured]
-    return section("### What each part brings", text, table(("", *NAMES_OF_PAIRS), rows))
+    return section("### What each part brings", text, table(("", *NAMES_OF_PAIRS), rows), earlier_version(found, results))
+
+
+def earlier_version(found: Sequence[Line], results: Results) -> str:
+    """A sentence where lines were measured with another version than those of the default model on DBP15K; else empty."""
+    present = {line["commit"] for line in results.of(DEFAULT)}
+    others = sorted({line["commit"] for line in found} - present)
+    return f"Measured with an earlier version of the engine (commit {', '.join(others)})." if others and present else ""
 
 
 def growth(results: Results) -> str:
@@ -109,7 +118,9 @@ def growth(results: Results) -> str:
         "of their probabilities, and *above 0.9 right* the share of right links among those above 0.9."
     )
     header = ("", "entities", "triples", "seconds", "rounds", "MiB", "hits@1", "F1", "links right", "expected", "above 0.9 right")
-    return section("### Growth", text, table(header, rows), picture("growth", results))
+    return section(
+        "### Growth", text, table(header, rows), earlier_version(results.of("scale"), results), picture("growth", results)
+    )
 
 
 def reading(results: Results) -> str:

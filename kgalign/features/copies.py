@@ -10,6 +10,8 @@ import numpy as np
 from kgalign.data import Floats, Ints, KnowledgeGraph
 
 LEAST_INFORMATION = 0.5  # of what it takes to tell one entity from all others: facts that many share do not tell namesakes apart
+NEARLY_ALL = 0.9  # of the shares of two groups of copies lies between them: no other entity is a match of theirs
+LEFT = 0.01  # of its share stays with a pair that another copy takes, so that it is still the best candidate
 
 
 @dataclass(frozen=True, eq=False)
@@ -18,12 +20,10 @@ class Copies:
 
     Attributes:
         group: (n,) the number of each entity's group.
-        number: (n,) the position of each entity within its group.
         size: (n,) how many members its group has.
     """
 
     group: Ints
-    number: Ints
     size: Ints
 
     @classmethod
@@ -51,14 +51,13 @@ class Copies:
         alone = ~has_name | (information < LEAST_INFORMATION * np.log(max(count, 2)))
         keys[alone] = random.integers(0, 2**64, int(alone.sum()), np.uint64)
         _, group, sizes = np.unique(keys, return_inverse=True, return_counts=True)
-        order = np.argsort(group, kind="stable")
-        number = np.empty(count, np.int64)
-        number[order] = np.arange(count) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        return cls(group, number, sizes[group])
+        return cls(group, sizes[group])
 
 
 def one_to_one_copies(sides: tuple[Copies, Copies], sources: Ints, targets: Ints, shares: Floats) -> Floats:
     """(n,) the shares of pairs, where copies do not compete: all that two groups share goes to the first of each, then the second, and so on.
+
+    It is done where two groups have hardly any share with others, and every pair of them is there: none is rejected or a seed.
 
     Args:
         sides: The copies of the source and of the target.
@@ -67,18 +66,30 @@ def one_to_one_copies(sides: tuple[Copies, Copies], sources: Ints, targets: Ints
         shares: (n,) how far each pair is chosen among all pairs of its two entities.
     """
     ours, theirs = sides
-    copied = (ours.size[sources] > 1) | (theirs.size[targets] > 1)
-    if not copied.any():
+    copied = np.flatnonzero((ours.size[sources] > 1) | (theirs.size[targets] > 1))
+    if not len(copied):
         return shares
-    sources, targets = sources[copied], targets[copied]
-    _, groups = np.unique(np.stack([ours.group[sources], theirs.group[targets]]), axis=1, return_inverse=True)
-    groups = groups.ravel()
-    chosen = ours.number[sources] == theirs.number[targets]
-    total, places = np.bincount(groups, shares[copied]), np.bincount(groups, chosen)
-    given = np.minimum(total / np.maximum(places, 1), 1)[groups] * chosen
+    width = int(theirs.group.max()) + 1
+    _, block = np.unique(ours.group[sources[copied]] * width + theirs.group[targets[copied]], return_inverse=True)
+    total = np.bincount(block, shares[copied])
+    (number, count, own), (other_number, other_count, other) = (
+        _members(block, ids[copied], np.bincount(ids, shares)) for ids in (sources, targets)
+    )
+    is_whole = (np.bincount(block) == count * other_count) & (total >= NEARLY_ALL * np.maximum(own, other))
+    given = np.minimum(total / np.minimum(count, other_count), 1)
     result = shares.copy()
-    result[copied] = np.where(places[groups] > 0, given, shares[copied])
+    result[copied] = np.where(number == other_number, given[block], LEFT * shares[copied])
+    kept = copied[~is_whole[block]]
+    result[kept] = shares[kept]
     return result
+
+
+def _members(block: Ints, ids: Ints, shares: Floats) -> tuple[Ints, Ints, Floats]:
+    """Of the entities of each block: their positions (n,) in it, how many there are (b,), and the shares (b,) that they have in all."""
+    keys, place = np.unique(np.stack([block, ids]), axis=1, return_inverse=True)
+    count = np.bincount(keys[0])
+    number = np.arange(keys.shape[1]) - np.repeat(np.cumsum(count) - count, count)
+    return number[place.ravel()], count, np.bincount(keys[0], shares[keys[1]])
 
 
 def _numbered(texts: Sequence[str]) -> Ints:

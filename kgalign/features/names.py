@@ -19,12 +19,13 @@ OTHER_RANK = 0.8  # the weight of a name, where the entity has names of a better
 ACROSS_LANGUAGES = 0.9  # the weight of names in two languages, where both graphs have names in one
 ENOUGH_LANGUAGES = 3  # in common, so that names in two different ones are not compared
 ENDINGS = (  # of plurals and simple inflections, and what stands in their place; longest first
-    ("sses", "ss"), ("shes", "sh"), ("ches", "ch"), ("eaux", "eau"), ("ies", "i"), ("xes", "x"), ("aux", "al"), ("ing", ""), ("ie", "i"),
-    ("es", ""), ("ed", ""), ("s", ""), ("e", ""), ("y", "i"),
+    ("sses", "ss"), ("shes", "sh"), ("ches", "ch"), ("eaux", "eau"), ("ies", "i"), ("ais", "ai"), ("xes", "x"), ("aux", "al"), ("ing", ""),
+    ("ys", "i"), ("ie", "i"), ("es", ""), ("ed", ""), ("s", ""), ("e", ""), ("y", "i"),
 )  # fmt: skip
 EMPTY_WORDS = frozenset({"has", "the", "an", "le", "la", "les", "der", "die", "das", "el", "los", "las", "il", "lo"})
 KEPT = ("ss", "us", "is", "eed")  # endings that are none
 SHORTEST_STEM = 3
+DIGIT = re.compile(r"\d")
 CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
 
@@ -178,27 +179,49 @@ def equal_names(source: KnowledgeGraph, target: KnowledgeGraph, shared_count: tu
             of the other graph may be linked to all of them.
     """
     sides = [graph.names for graph in (source, target)]
-    numbers: dict[str, int] = {"": 0}
     vectors = []
-    columns = [np.array([_number_of_words(text, numbers) for text in side.text], np.int64) for side in sides]
+    columns = _name_numbers([side.text for side in sides])
+    count = max((int(own.max(initial=0)) for own in columns), default=0) + 1
     for side, own, counts in zip(sides, columns, shared_count, strict=True):
         is_preferred = side.rank == PREFERRED
-        prefer, bear = (_bearers(own[some], side.owner[some], len(numbers)) for some in (is_preferred, slice(None)))
+        prefer, bear = (_bearers(own[some], side.owner[some], count) for some in (is_preferred, slice(None)))
         often = np.where(is_preferred, prefer[own], bear[own]) if counts else np.ones(len(own), np.int64)
         entries = np.sqrt(1 / np.maximum(often, 1)).astype(np.float32), (np.arange(len(own)), own)
-        vector = scipy.sparse.csr_array(entries, shape=(len(own), len(numbers)))
+        vector = scipy.sparse.csr_array(entries, shape=(len(own), count))
         vector.data[own == 0] = 0
         vectors.append(vector)
     return NameSimilarity(NamePair.of(*sides), *vectors)
 
 
-def _number_of_words(name: str, numbers: dict[str, int]) -> int:
-    """The same number for the same words in any order, and for the same letters without blanks: "wave number" and "wavenumber"."""
-    in_order, joined = " ".join(sorted(stems(name))), _stem("".join(fold(name).split()))
-    number = numbers.get(in_order, numbers.get(joined, len(numbers)))
-    numbers.setdefault(in_order, number)
-    numbers.setdefault(joined, number)
-    return number
+def _name_numbers(sides: Sequence[Sequence[str]]) -> list[Ints]:
+    """The same number for equal names of both graphs; 0 for a name without words.
+
+    Words may be in any order, except numbers: "section 1.2" is not "section 2.1". Names without a digit may have blanks or none: "wave number"
+    is "wavenumber".
+    """
+    forms = [[_forms(text) for text in side] for side in sides]
+    same: dict[str, str] = {}  # the next form of the same name, up to one that is its own
+
+    def root(form: str) -> str:
+        while same.setdefault(form, form) != form:
+            same[form] = form = same[same[form]]
+        return form
+
+    for one, other in (form for side in forms for form in side):
+        same[root(one)] = root(other)
+    numbers: dict[str, int] = {"": 0}
+    return [np.array([numbers.setdefault(root(one), len(numbers)) for one, _ in side], np.int64) for side in forms]
+
+
+def _forms(name: str) -> tuple[str, str]:
+    """The words of a name in alphabetical order, numbers as they come behind them; and its letters without blanks, if it has no digit."""
+    words = stems(name)
+    if DIGIT.search(name):
+        in_order = " ".join(
+            [*sorted(word for word in words if not DIGIT.search(word)), *(word for word in words if DIGIT.search(word))]
+        )
+        return in_order, in_order
+    return " ".join(sorted(words)), _stem("".join(fold(name).split()))
 
 
 def _best_of_each(rows: Ints, targets: Ints, scores: Floats, k: int, both_directions: bool) -> Ints:
@@ -236,7 +259,7 @@ def stems(name: str) -> list[str]:
 
 def _stem(word: str) -> str:
     """The word without its ending, if enough is left."""
-    if word.isalpha() and not word.endswith(KEPT):
+    if word.isalpha() and (not word.endswith(KEPT) or word.endswith("ais")):
         for ending, instead in ENDINGS:
             if word.endswith(ending):
                 stem = word.removesuffix(ending) + instead

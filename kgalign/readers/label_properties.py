@@ -12,6 +12,7 @@ from kgalign.data import ALTERNATIVE, CLASS, CONCEPT, PREFERRED, PROPERTY, Ints
 from kgalign.features.spelling import are_addresses
 from kgalign.iri import local_name, split_words
 from kgalign.readers.statements import TABLE
+from kgalign.readers.vocabulary import says_remark
 from kgalign.seams import Statements
 
 PREFIXES = {
@@ -223,7 +224,11 @@ def _choose(side: Statements, used: dict[str, Property], group: str, subjects: i
     if _named(side, chosen) < ENOUGH * subjects and recurring and not _may_be_forms_of_address(recurring[0]):
         chosen.append(Choice(recurring[0], PREFERRED, "by its own name"))
     possible = [use for use in others if use.share >= LEAST_SHARE and not use.reason_against and not _is_alternative(use)]
-    possible = [use for use in possible if all(use is not choice.property for choice in chosen)]
+    possible = [
+        use
+        for use in possible
+        if all(use is not choice.property for choice in chosen) and (TABLE in side.record or not says_remark(use.iri))
+    ]
     while possible and _named(side, chosen) < ENOUGH * subjects:
         before = _named(side, chosen)
         gains = [_named(side, [*chosen, Choice(use, PREFERRED, "")]) - before for use in possible]

@@ -89,7 +89,8 @@ def share_of_right(log_odds: Floats, won: Floats) -> float:
         log_odds: (n,) as if half of them were right.
         won: (n,) how far each query has won its best candidate against others, 0 to 1.
     """
-    return _estimated_share(log_odds, won, float(won.sum()), (PRIOR_RIGHT, PRIOR_WRONG))
+    together, prior = np.zeros(len(won), np.int64), (PRIOR_RIGHT, PRIOR_WRONG)
+    return float(_estimated_shares(log_odds, won, together, np.array([won.sum()]), prior)[0])
 
 
 def careful_shares(log_odds: Floats, won: Floats, groups: Ints) -> Floats:
@@ -103,23 +104,23 @@ def careful_shares(log_odds: Floats, won: Floats, groups: Ints) -> Floats:
         won: (n,) how far each query has won its best candidate against others, 0 to 1.
         groups: (n,) the number of the group that each query belongs to.
     """
-    counted = PRIOR_RIGHT + PRIOR_WRONG
-    overall = _careful_share(log_odds, won, (PRIOR_RIGHT, PRIOR_WRONG))
-    members = np.split(np.argsort(groups, kind="stable"), np.cumsum(np.bincount(groups))[:-1]) if len(groups) else []
-    shares = np.full(len(log_odds), overall)
-    for group in members:
-        if len(group):
-            shares[group] = _careful_share(log_odds[group], won[group], (counted * overall, counted * (1 - overall)))
-    return np.minimum(shares, MOST_RIGHT_UNTAUGHT)
+    counted, together = PRIOR_RIGHT + PRIOR_WRONG, np.zeros(len(groups), np.int64)
+    overall = _estimated_shares(log_odds, won, together, _among(won, together), (PRIOR_RIGHT, PRIOR_WRONG))
+    mean = float(overall[0]) if len(groups) else 0.5
+    shares = _estimated_shares(log_odds, won, groups, _among(won, groups), (counted * mean, counted * (1 - mean)))
+    return np.minimum(shares[groups], MOST_RIGHT_UNTAUGHT)
 
 
-def _careful_share(log_odds: Floats, won: Floats, prior: tuple[float, float]) -> float:
-    return _estimated_share(log_odds, won, float(np.sqrt(won.sum() * len(won))), prior)
+def _among(won: Floats, groups: Ints) -> Floats:
+    """(g,) how many pairs of each group the right ones are a share of: between the winners and the queries."""
+    return np.sqrt(np.bincount(groups, won) * np.bincount(groups))
 
 
-def _estimated_share(log_odds: Floats, won: Floats, among: float, prior: tuple[float, float]) -> float:
-    """The share of so many pairs that are right, with some right and wrong ones counted beside the observed ones."""
-    odds, share = np.exp(log_odds), 0.5
+def _estimated_shares(log_odds: Floats, won: Floats, groups: Ints, among: Floats, prior: tuple[float, float]) -> Floats:
+    """(g,) the share of so many pairs of each group that are right, with some right and wrong ones counted beside the observed ones."""
+    odds, shares = np.exp(log_odds), np.full(len(among), 0.5)
     for _ in range(EM_ROUNDS):
-        share = (float(won @ (share * odds / (share * odds + 1 - share))) + prior[0]) / (among + sum(prior))
-    return min(max(share, LEAST_SHARE_RIGHT), 1 - LEAST_SHARE_RIGHT)
+        own = shares[groups]
+        right = np.bincount(groups, won * (own * odds / (own * odds + 1 - own)), len(among))
+        shares = (right + prior[0]) / (among + sum(prior))
+    return np.clip(shares, LEAST_SHARE_RIGHT, 1 - LEAST_SHARE_RIGHT)

@@ -301,7 +301,7 @@ class FittedFast:
         """(n, k) the probability of each candidate, where a query may have no match; those of a target sum to 1 at most.
 
         Two things must be true of a link: it wins against the other links of its two entities, copies of them apart, and the winner of the
-        query is right at all. Without enough seeds, no more than two thirds of the winners are taken for right.
+        query is right at all. Without enough seeds, no more than two thirds of the winners of a class are taken for right.
         """
         is_taught = seeds >= MIN_SEEDS
         won = self._won_rows(candidates) if is_taught else self._won(candidates, classifier, found)
@@ -328,8 +328,8 @@ class FittedFast:
 
         Of a query with one link at most, the best candidate may be right, and the others have a share of its probability; else each
         candidate may be right by itself. Where no seed has taught the classifier, no more of them are taken for right than if each entity
-        had one link: a target that all queries may have says nothing against any of them. That holds
-        for all pairs except those that are the best of both their entities.
+        had one link: a target that all queries may have says nothing against any of them. Only the best pair of two entities that may both
+        have several links is more probable.
         """
         single_source = one_link(cardinality)[0]
         won = candidates.probabilities() if single_source else np.ones(candidates.scores.shape)
@@ -374,8 +374,10 @@ class FittedFast:
         """
         rows, slots = candidates.edges()
         sources, targets = candidates.queries[rows], candidates.targets[rows, slots]
-        decisive = [found[kind.name] for kind in self.options.used_kinds if kind.is_decisive and kind.name in found]
-        chosen = np.any([evidence.compare(sources, targets) > DECISIVE for evidence in decisive], axis=0) & np.ones(len(rows), bool)
+        chosen = np.zeros(len(rows), bool)
+        for kind in self.options.used_kinds:
+            if kind.is_decisive and kind.name in found:
+                chosen |= found[kind.name].compare(sources, targets) > DECISIVE
         rows, slots = rows[chosen], slots[chosen]
         values = self._feature_values(found, sources[chosen], targets[chosen], candidates.scores[rows, slots])
         result = scores.astype(np.float64)

@@ -10,6 +10,7 @@ import pytest
 from benchmarks.measure import reading
 from benchmarks.measure.splink_tables import SPLINK, SPLINK_WORDS, TABLES
 from benchmarks.page import PAGE, page
+from benchmarks.page.own_sections import earlier_version
 from benchmarks.page.plots import FOLDER, PLOTS, picture, write_plots
 from benchmarks.results import RESULTS, ROOT, Results
 from kgalign.bench import TABLES as BENCH_TABLES
@@ -51,8 +52,10 @@ def test_every_row_of_a_table_has_as_many_cells_as_its_header(results):
             assert len({row.count(" | ") for row in block.splitlines()}) == 1, block.splitlines()[0]
 
 
-def test_page_says_of_no_row_that_it_is_of_another_version(results):
-    assert not re.search(r"earlier version|version before|before the present", page(results))
+def test_page_says_which_lines_are_of_another_version_than_the_default_model(results):
+    present = results.of(DEFAULT)
+    assert earlier_version(present[:1], results) == ""
+    assert "(commit 0123abc)" in earlier_version([*present, {**present[0], "commit": "0123abc"}], results)
 
 
 def test_lines_of_the_ablation_left_out_the_evidence_that_their_rows_leave_out(results):

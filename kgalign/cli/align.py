@@ -43,7 +43,7 @@ from kgalign.cli.options import (
     places,
 )
 from kgalign.cli.printing import console, count, print_json, show_figures, show_hints, show_not_judged, working
-from kgalign.cli.progress import rounds_shown, show_task
+from kgalign.cli.progress import show_round, show_task
 from kgalign.data import Alignment, AlignmentTask
 from kgalign.decoding import DECODERS, decoder_options, make_decoder
 from kgalign.errors import DataError
@@ -183,7 +183,7 @@ def align_command(
             load=load,
             save=save,
             bootstrap=bootstrap,
-            on_round=rounds_shown(),
+            on_round=show_round,
             progress=progress,
         )
     given = {name: _whole_place(path) for name, path in files.items() if path is not None}

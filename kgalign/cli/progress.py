@@ -11,7 +11,6 @@ from kgalign.readers.statements import TABLE
 from kgalign.readers.triples import LIKE_VALUES
 from kgalign.readers.value_entities import is_table
 from kgalign.reasoning import Decision, Round
-from kgalign.reasoning.easy_to_hard import OnRound
 
 MOST_PROPERTIES = 3  # with names that are shown; `kgalign info` shows all
 
@@ -28,22 +27,15 @@ def show_task(task: AlignmentTask, seconds: float) -> None:
     console.print(f"{counts} ({task.protocol} protocol{several})")
 
 
-def rounds_shown() -> OnRound:
-    """A callback that says what each round brought, and which phase it belongs to where there are two."""
-    phases: list[bool] = []  # whether each round so far was one of the wide phase
-
-    def show(figures: Round, _: Decision) -> None:
-        if figures.stopped == "plain decoding":
-            return
-        is_wide = figures.is_wide
-        if is_wide and not phases:
-            console.print("first phase: entities that are only evidence, and seeds that are held out, are matched too")
-        if phases and phases[-1] and not is_wide:
-            console.print("last phase: only the queries and the candidate pool")
-        phases.append(is_wide)
-        console.print(str(replace(figures, stopped=None) if is_wide else figures))  # the last phase follows
-
-    return show
+def show_round(figures: Round, _: Decision) -> None:
+    """Says what a round brought, and which phase it belongs to where there are two."""
+    if figures.stopped == "plain decoding":
+        return
+    if figures.is_wide and figures.number == 1:
+        console.print("first phase: entities that are only evidence, and seeds that are held out, are matched too")
+    console.print(str(replace(figures, stopped=None) if figures.is_wide else figures))
+    if figures.is_wide and figures.stopped:
+        console.print("last phase: only the queries and the candidate pool")
 
 
 def _show_reading(side: str, graph: KnowledgeGraph) -> None:

@@ -14,6 +14,7 @@ from kgalign.data import PREFERRED, RANKS, Floats, Ints, KnowledgeGraph, Names
 from kgalign.features.text import fold, ngram_vectors, unit_rows
 from kgalign.language_tags import main_language
 from kgalign.search import Vectors, find_candidates, unique_pairs
+from kgalign.search.kernels import sparse_product
 
 OTHER_RANK = 0.8  # the weight of a name, where the entity has names of a better rank
 ACROSS_LANGUAGES = 0.9  # the weight of names in two languages, where both graphs have names in one
@@ -291,24 +292,6 @@ def _table(names: Names, languages: Ints) -> NameTable:
 
 
 @numba.njit(cache=True)
-def _product(one, two, indptr, indices, data, other_indptr, other_indices, other_data):  # type: ignore[no-untyped-def]
-    """The inner product of two sorted rows, by going along them side by side."""
-    at, end = indptr[one], indptr[one + 1]
-    other, other_end = other_indptr[two], other_indptr[two + 1]
-    total = 0.0
-    while at < end and other < other_end:
-        if indices[at] == other_indices[other]:
-            total += data[at] * other_data[other]
-            at += 1
-            other += 1
-        elif indices[at] < other_indices[other]:
-            at += 1
-        else:
-            other += 1
-    return total
-
-
-@numba.njit(cache=True)
 def _common_languages(languages, other_languages):  # type: ignore[no-untyped-def]
     """How many languages both have, up to the number that is enough."""
     count = 0
@@ -351,7 +334,9 @@ def _language_means(  # type: ignore[no-untyped-def]
                 if languages[same] == language:
                     for two in range(other_starts[target], other_starts[target + 1]):
                         if other_languages[two] == language:
-                            best = max(best, _product(same, two, indptr, indices, data, other_indptr, other_indices, other_data))
+                            best = max(
+                                best, sparse_product(same, two, indptr, indices, data, other_indptr, other_indices, other_data)
+                            )
             total += best
             count += 1
         if count:
@@ -380,7 +365,7 @@ def _best_products(  # type: ignore[no-untyped-def]
                     if common >= ENOUGH_LANGUAGES:
                         continue
                     weight *= across
-                total = _product(one, two, indptr, indices, data, other_indptr, other_indices, other_data)
+                total = sparse_product(one, two, indptr, indices, data, other_indptr, other_indices, other_data)
                 value = np.float32(weight * total)
                 if value > best[number]:
                     best[number] = value

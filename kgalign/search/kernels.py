@@ -99,20 +99,28 @@ def sparse_top_k(first_row, last_row, indptr, indices, data, post_indptr, post_i
 
 @numba.njit(parallel=True, cache=True)
 def sparse_products(indptr, indices, data, other_indptr, other_indices, other_data, rows, columns):  # type: ignore[no-untyped-def]
-    """Each product by going along two sorted rows side by side."""
+    """The inner product of each pair of rows."""
     products = np.zeros(len(rows), np.float32)
     for number in numba.prange(len(rows)):
-        at, end = indptr[rows[number]], indptr[rows[number] + 1]
-        other, other_end = other_indptr[columns[number]], other_indptr[columns[number] + 1]
-        total = 0.0
-        while at < end and other < other_end:
-            if indices[at] == other_indices[other]:
-                total += data[at] * other_data[other]
-                at += 1
-                other += 1
-            elif indices[at] < other_indices[other]:
-                at += 1
-            else:
-                other += 1
-        products[number] = total
+        products[number] = sparse_product(
+            rows[number], columns[number], indptr, indices, data, other_indptr, other_indices, other_data
+        )
     return products
+
+
+@numba.njit(cache=True)
+def sparse_product(one, two, indptr, indices, data, other_indptr, other_indices, other_data):  # type: ignore[no-untyped-def]
+    """The inner product of two sorted rows, by going along them side by side."""
+    at, end = indptr[one], indptr[one + 1]
+    other, other_end = other_indptr[two], other_indptr[two + 1]
+    total = 0.0
+    while at < end and other < other_end:
+        if indices[at] == other_indices[other]:
+            total += data[at] * other_data[other]
+            at += 1
+            other += 1
+        elif indices[at] < other_indices[other]:
+            at += 1
+        else:
+            other += 1
+    return total

@@ -6,7 +6,10 @@ import pytest
 import kgalign
 from kgalign.features.classes import TYPE, entity_groups
 from kgalign.features.copies import Copies, one_to_one_copies
-from kgalign.features.names import equal_names
+from kgalign.features.names import equal_names, ngram_similarity
+from kgalign.models.fast import KINDS
+from kgalign.models.fast.evidence import Prepared
+from kgalign.models.fast.probabilities import LinkProbabilities, PairFeatures
 from kgalign.reasoning.no_match import NoMatchClassifier, careful_shares
 
 DIRECTORS = ["Ford Beebe", "Ray Taylor", "Jack Conway", "Agnes Varda", "Carol Reed", "Fritz Lang", "Alain Resnais", "Mira Nair"]
@@ -153,12 +156,12 @@ def test_a_share_is_lower_where_few_queries_win_a_candidate():
 def test_a_unique_equal_name_competes_by_its_log_odds_however_low_its_score_is():
     graphs = [kgalign.KnowledgeGraph(["a", "b"], [], np.empty((0, 3), np.int64), names) for names in (FILMS[:2], FILMS[1::-1])]
     task = kgalign.AlignmentTask(*graphs, kgalign.Alignment.empty(), np.arange(2), np.arange(2), "open")
-    fitted = kgalign.make_model("fast").fit(task)
-    fitted = getattr(fitted, "fitted", fitted)
     candidates = kgalign.Candidates(np.arange(2), np.array([[0, 1], [0, 1]]), np.zeros((2, 2)))
-    found = fitted._evidence(task, kgalign.Alignment.empty())
-    classifier = NoMatchClassifier.untaught(fitted._features)
-    scores = fitted._with_decisive(np.full((2, 2), -20.0), candidates, classifier, found)
+    features = PairFeatures(
+        KINDS, Prepared.of(task, (), {}), {"names": ngram_similarity(*graphs), "equal names": equal_names(*graphs)}
+    )
+    judged = LinkProbabilities(features, NoMatchClassifier.untaught(features.features), is_taught=False, iterations=20)
+    scores = judged.with_decisive(np.full((2, 2), -20.0), candidates)
     is_equal = np.array([[name == other for other in graphs[1].names] for name in graphs[0].names])
     assert (scores[is_equal] > 0).all()
     assert (scores[~is_equal] == -20).all()

@@ -8,6 +8,8 @@ import pytest
 from kgalign import OptionError, Rules, align, coordinate, demo
 from kgalign.bench.ablation import ablation_rows
 from kgalign.models.fast import KINDS, EvidenceKind, Fast, NoMatchFeature, Similarity
+from kgalign.models.fast.evidence import Prepared
+from kgalign.models.fast.probabilities import PairFeatures
 
 
 def initials(task, options):
@@ -90,8 +92,8 @@ def test_kinds_that_cannot_work_are_refused_at_once(options, message):
 
 def test_a_new_kind_is_a_feature_of_the_no_match_classifier(pair):
     task, _ = pair
-    fitted = MODEL.fit(task)
-    assert [feature.name for feature in fitted._features][-1] == "initials"
+    features = PairFeatures(MODEL.kinds, Prepared.of(task, (), {}), {})
+    assert [feature.name for feature in features.features][-1] == "initials"
 
 
 def test_a_new_kind_is_explained(pair, tmp_path):

@@ -28,6 +28,9 @@ class Evidence(Protocol):
         ...
 
 
+Found = dict[str, Evidence]  # the evidence of a round, by kind
+
+
 class Searching(Evidence, Protocol):
     """Evidence that retrieves candidates."""
 

@@ -9,11 +9,9 @@ import numpy as np
 from scipy import sparse
 
 from kgalign.data import (
-    INDIVIDUAL,
     Alignment,
     AlignmentTask,
     Candidates,
-    Cardinality,
     Floats,
     Ints,
     KnowledgeGraph,
@@ -23,31 +21,19 @@ from kgalign.data import (
 )
 from kgalign.decoding.cardinality import MOST_SEVERAL, with_cardinality, with_own_odds
 from kgalign.decoding.decoders import balance
-from kgalign.decoding.marginals import FARTHEST, matching_marginals
 from kgalign.errors import OptionError, check_at_least
 from kgalign.features.constraints import allowed
-from kgalign.features.copies import one_to_one_copies
 from kgalign.models import options_of
-from kgalign.models.fast.evidence import Evidence, EvidenceKind, Pairs, Prepared, Searching, View
+from kgalign.models.fast.evidence import EvidenceKind, Found, Pairs, Prepared, Searching, View
 from kgalign.models.fast.kinds import KINDS
 from kgalign.models.fast.learning import best_wrong, fit_choice
-from kgalign.reasoning.no_match import (
-    MOST_RIGHT_UNTAUGHT,
-    SCORE,
-    Feature,
-    NoMatchClassifier,
-    careful_shares,
-    fit_no_match,
-    share_of_right,
-)
+from kgalign.models.fast.probabilities import LinkProbabilities, PairFeatures
+from kgalign.reasoning.no_match import NoMatchClassifier, fit_no_match
 from kgalign.seams import Capabilities, Contributions
 from kgalign.search import Similarity, pack, unique_pairs
 
 MIN_SEEDS = 150  # fewer do not teach weights
-DECISIVE = 0.75  # of decisive evidence: a preferred and an alternative name that are equal reach it
-MUTUAL = 0.7  # of the share of right links, for the best pair of two entities that may have several links
 NEGLIGIBLE = 0.01  # candidates below this probability are kept only as far as there is room
-Found = dict[str, Evidence]  # the evidence of a round, by kind
 
 
 @dataclass(frozen=True)
@@ -204,9 +190,11 @@ class FittedFast:
             if task.cardinality != "one-to-one":
                 return with_cardinality(candidates, task.cardinality)
             return _rescored(candidates, balance(candidates, self.options.iterations))
+        is_taught = len(task.seeds) >= MIN_SEEDS
+        judged = LinkProbabilities(ready._features(found), classifier, is_taught, self.options.iterations)
         if one_link(task.cardinality)[1]:
-            return _with_odds(candidates, ready._probabilities(candidates, classifier, len(task.seeds), found))
-        probabilities = ready._free_probabilities(candidates, classifier, len(task.seeds), found, task.cardinality)
+            return _with_odds(candidates, judged.one_to_one(candidates))
+        probabilities = judged.several(candidates, task.cardinality)
         if task.cardinality == "many-to-many":
             return with_own_odds(candidates, probabilities, task.cardinality)
         return replace(_with_odds(candidates, probabilities), cardinality=task.cardinality)
@@ -231,13 +219,16 @@ class FittedFast:
         computed = {kind.name: kind.compute(view) for kind in self.options.used_kinds}
         return {name: evidence for name, evidence in computed.items() if evidence is not None}
 
+    def _features(self, found: Found) -> PairFeatures:
+        return PairFeatures(self.options.kinds, self.prepared, found)
+
     def _learn(self, task: AlignmentTask, found: Found) -> tuple[dict[str, float], NoMatchClassifier]:
         """The weights under which the seeds are most probable among their own candidates, and the classifier that they teach."""
         kinds = [kind for kind in self.options.used_kinds if kind.name in found]
-        weights = np.array([kind.weight for kind in kinds])
+        weights, features = np.array([kind.weight for kind in kinds]), self._features(found)
         # Where entities may have several links, other candidates of a seed may be right too: there is no wrong one to learn from.
         if not len(task.seeds) or task.cardinality == "many-to-many":
-            return dict(zip(found, weights.tolist(), strict=True)), NoMatchClassifier.untaught(self._features)
+            return dict(zip(found, weights.tolist(), strict=True)), NoMatchClassifier.untaught(features.features)
         assert self.searched is not None
         links = self.searched.training
         rows, targets = self._pairs(task, found, links)
@@ -250,10 +241,10 @@ class FittedFast:
             weights *= [kind.seed_discount for kind in kinds]
         scores = similarities @ weights
         right, wrong = (
-            self._feature_values(found, links.sources[rows[some]], targets[some], scores[some])
+            features.values(links.sources[rows[some]], targets[some], scores[some])
             for some in (slice(len(links)), best_wrong(rows, scores, len(links)))
         )
-        return dict(zip(found, weights.tolist(), strict=True)), fit_no_match(self._features, right, wrong)
+        return dict(zip(found, weights.tolist(), strict=True)), fit_no_match(features.features, right, wrong)
 
     def _pairs(self, task: AlignmentTask, found: Found, training: Alignment | None = None) -> Pairs:
         """All candidate pairs: those that names retrieve, and those that the graph does. For training links: theirs."""
@@ -276,123 +267,6 @@ class FittedFast:
             queries, pool = training.sources, np.union1d(task.pool, task.seeds.targets)
         options = self.options
         return vectors.search(queries, pool, options.k, both_directions=training is None, effort=max(1, effort), seed=options.seed)
-
-    @property
-    def _features(self) -> list[Feature]:
-        """The features of the no-match classifier: the score, and one for each name of a kind's feature."""
-        own = {kind.no_match.name: kind.no_match for kind in reversed(self.options.kinds) if kind.no_match is not None}
-        return [SCORE, *(Feature(feature.name, feature.prior, feature.range) for feature in reversed(own.values()))]
-
-    def _feature_values(self, found: Found, sources: Ints, targets: Ints, scores: Floats) -> Floats:
-        """(n, features) the features of pairs; 0 where there is no such evidence."""
-        values: dict[str, Floats] = {}
-        graphs = self.prepared.task.source, self.prepared.task.target
-        in_hierarchy = (graphs[0].kinds[sources] != INDIVIDUAL) & (graphs[1].kinds[targets] != INDIVIDUAL)
-        for kind in self.options.used_kinds:
-            if kind.no_match is not None and kind.name in found:
-                value = kind.no_match.of(found[kind.name], sources, targets)
-                value = np.where(in_hierarchy, kind.no_match.in_hierarchy, 1) * value
-                earlier = values.get(kind.no_match.name)
-                values[kind.no_match.name] = value if earlier is None else np.maximum(earlier, value)
-        none = np.zeros(len(sources))
-        return np.column_stack([scores, *(values.get(feature.name, none) for feature in self._features[1:])])
-
-    def _probabilities(self, candidates: Candidates, classifier: NoMatchClassifier, seeds: int, found: Found) -> Floats:
-        """(n, k) the probability of each candidate, where a query may have no match; those of a target sum to 1 at most.
-
-        Two things must be true of a link: it wins against the other links of its two entities, copies of them apart, and the winner of the
-        query is right at all. Without enough seeds, no more than two thirds of the winners of a class are taken for right.
-        """
-        is_taught = seeds >= MIN_SEEDS
-        won = self._won_rows(candidates) if is_taught else self._won(candidates, classifier, found)
-        rows, slots = candidates.edges()
-        targets = candidates.targets[rows, slots]
-        won[rows, slots] = one_to_one_copies(self.prepared.copies, candidates.queries[rows], targets, won[rows, slots])
-        log_odds = self._log_odds(candidates, won.argmax(axis=1), classifier, found)
-        best = won.max(axis=1, initial=0)
-        groups = self.prepared.groups[candidates.queries]
-        right = share_of_right(log_odds, best) if is_taught else careful_shares(log_odds, best, groups)
-        log_odds += np.log(right / (1 - right))
-        values = (won / (1 + np.exp(-log_odds[:, None])))[rows, slots]
-        if is_taught:
-            odds = values / np.maximum(1 - values, 1e-9)
-            values = odds / (1 + np.bincount(targets, odds)[targets])
-        probabilities = np.zeros(won.shape)
-        probabilities[rows, slots] = values / np.maximum(np.bincount(targets, values), 1)[targets]
-        return probabilities
-
-    def _free_probabilities(
-        self, candidates: Candidates, classifier: NoMatchClassifier, seeds: int, found: Found, cardinality: Cardinality
-    ) -> Floats:
-        """(n, k) the probability of each candidate, where a target may have several links.
-
-        Of a query with one link at most, the best candidate may be right, and the others have a share of its probability; else each
-        candidate may be right by itself. Where no seed has taught the classifier, no more of them are taken for right than if each entity
-        had one link: a target that all queries may have says nothing against any of them. Only the best pair of two entities that may both
-        have several links is more probable.
-        """
-        single_source = one_link(cardinality)[0]
-        won = candidates.probabilities() if single_source else np.ones(candidates.scores.shape)
-        rows, slots = candidates.edges()
-        if single_source:
-            rows, slots = rows[slots == 0], slots[slots == 0]
-        targets, scores, shares = candidates.targets[rows, slots], candidates.scores[rows, slots], won[rows, slots]
-        if not len(rows):
-            return np.zeros(candidates.scores.shape)
-        log_odds = classifier.log_odds(self._feature_values(found, candidates.queries[rows], targets, scores))
-        if single_source and seeds >= MIN_SEEDS:
-            right = np.full(len(rows), share_of_right(log_odds, shares))
-        else:
-            best_of = _is_largest(rows, scores) & (not single_source), _is_largest(targets, scores)
-            is_best = best_of[0] | best_of[1]
-            among = np.where(best_of[0] & best_of[1], MUTUAL, is_best.mean())
-            right = min(share_of_right(log_odds[is_best], shares[is_best]), MOST_RIGHT_UNTAUGHT) * among
-        own = np.zeros(candidates.scores.shape)
-        own[rows, slots] = 1 / (1 + np.exp(-log_odds - np.log(right / (1 - right))))
-        return won * (own[:, :1] if single_source else own)
-
-    def _won_rows(self, candidates: Candidates) -> Floats:
-        """(n, k) how far each candidate wins, by Sinkhorn normalisation: taught weights compare the candidates of one query only."""
-        shares = balance(candidates, self.options.iterations)
-        return shares / np.maximum(shares.sum(axis=1, keepdims=True), 1e-30)
-
-    def _won(self, candidates: Candidates, classifier: NoMatchClassifier, found: Found) -> Floats:
-        """(n, k) how far each candidate wins among all one-to-one alignments; 1 where nothing else is plausible for either entity."""
-        log_odds = self._log_odds(candidates, np.zeros(len(candidates), np.int64), classifier, found)
-        there = candidates.targets[:, 0] >= 0
-        no_match = _no_match_score(candidates.scores[there, 0].astype(np.float64), log_odds[there])
-        scores = self._with_decisive(candidates.scores - no_match, candidates, classifier, found)
-        marginals = matching_marginals(replace(candidates, scores=scores), 0.0, self.options.iterations)
-        alone = np.exp(np.clip(scores, -FARTHEST, FARTHEST)).sum(axis=1, keepdims=True)
-        return np.minimum(marginals * (1 + 1 / np.maximum(alone, 1e-30)), 1)
-
-    def _with_decisive(self, scores: Floats, candidates: Candidates, classifier: NoMatchClassifier, found: Found) -> Floats:
-        """(n, k) the scores, where those of pairs with decisive evidence are not below their log-odds: structure does not overrule them.
-
-        Args:
-            scores: (n, k) the scores of the candidates; that of no match is 0.
-        """
-        rows, slots = candidates.edges()
-        sources, targets = candidates.queries[rows], candidates.targets[rows, slots]
-        chosen = np.zeros(len(rows), bool)
-        for kind in self.options.used_kinds:
-            if kind.is_decisive and kind.name in found:
-                chosen |= found[kind.name].compare(sources, targets) > DECISIVE
-        rows, slots = rows[chosen], slots[chosen]
-        values = self._feature_values(found, sources[chosen], targets[chosen], candidates.scores[rows, slots])
-        result = scores.astype(np.float64)
-        result[rows, slots] = np.maximum(result[rows, slots], classifier.log_odds(values))
-        return result
-
-    def _log_odds(self, candidates: Candidates, slots: Ints, classifier: NoMatchClassifier, found: Found) -> Floats:
-        """(n,) the log-odds that the chosen candidate of each query is right, 0 where it has none."""
-        rows = np.arange(len(candidates))
-        targets, scores = candidates.targets[rows, slots], candidates.scores[rows, slots]
-        there = targets >= 0
-        log_odds = np.zeros(len(candidates))
-        values = self._feature_values(found, candidates.queries[there], targets[there], scores[there])
-        log_odds[there] = classifier.log_odds(values)
-        return log_odds
 
 
 @dataclass(frozen=True, eq=False)
@@ -428,25 +302,10 @@ class TurnedFast:
         return self.fitted.contributions(turned_task(task), known.turned(), pairs[:, ::-1])
 
 
-def _is_largest(ids: Ints, values: Floats) -> Ints:
-    """(n,) whether each value is the largest of those with its id."""
-    largest = np.full(int(ids.max(initial=-1)) + 1, -np.inf)
-    np.maximum.at(largest, ids, values)
-    return values >= largest[ids]
-
-
 def _is_turned(task: AlignmentTask) -> bool:
     if one_link(task.cardinality)[0] != one_link(task.cardinality)[1]:
         return task.cardinality == "one-to-many"
     return task.protocol == "open" and _size(task.source) > _size(task.target)
-
-
-def _no_match_score(scores: Floats, log_odds: Floats) -> float:
-    """The score at which a pair is as probable as no match: that of the pairs whose log-odds are nearest to 0."""
-    if not len(scores):
-        return 0.0
-    nearest = np.argsort(np.abs(log_odds), kind="stable")[: max(20, len(scores) // 20)]
-    return float(np.median(scores[nearest] - log_odds[nearest]))
 
 
 def _size(graph: KnowledgeGraph) -> tuple[Any, ...]:

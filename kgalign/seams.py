@@ -25,6 +25,7 @@ class Capabilities:
         soft_evidence: `predict` takes uncertain links too, with their probabilities as scores. Other models get confident links only.
         learns_from_seeds: `fit` learns from the seeds, so seeds that are held out afterwards would not measure anything.
         prepares: The fitted model has `for_task(task)`, which computes once what every round on that task needs.
+        grows: The fitted model has `first_links(task)`: links that are evidence in the first round, beside the seeds.
         explains: The fitted model has `contributions(task, known, pairs)`.
         stores: The fitted model has `save(folder)` and `options`, which is its model. The class of the model has the class method
             `load(folder, **options)`, which returns the fitted model.
@@ -37,6 +38,7 @@ class Capabilities:
     soft_evidence: bool = False
     learns_from_seeds: bool = False
     prepares: bool = False
+    grows: bool = False
     explains: bool = False
     stores: bool = False
     parts: tuple[str, ...] = ()

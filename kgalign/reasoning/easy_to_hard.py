@@ -120,8 +120,11 @@ def coordinate(model: FittedModel, task: AlignmentTask, rules: Rules | None = No
     check_contract(model, "predict")
     rules = rules or Rules()
     decoder = rules.make_decoder(task.protocol)
-    state, known, check, calibration = _State(), Alignment.empty(), None, None
+    known, check, calibration = Alignment.empty(), None, None
     wide = _widened(task, rules, model) if rules.max_rounds else None
+    # Seeds that are held out must not have led to any link, so they are no seeds of the first links either.
+    first = _without_seeds(task, wide[1]) if wide is not None else task
+    state = _State(found=model.first_links(first)) if model.capabilities.grows and rules.max_rounds else _State()  # type: ignore[attr-defined]
     if wide is not None:
         state = _run_phase(model, wide[0], rules, decoder, state, wide[1], None, on_round, is_wide=True)
         known = _outside(state.confident, task)
@@ -315,6 +318,12 @@ def _widened(task: AlignmentTask, rules: Rules, model: FittedModel) -> tuple[Ali
     if share * len(task.seeds) >= MIN_HELD_OUT:
         return hold_out(wide, share, rules.seed)
     return (wide, Alignment.empty()) if widened else None
+
+
+def _without_seeds(task: AlignmentTask, held_out: Alignment) -> AlignmentTask:
+    """The task in which held-out seeds are queries."""
+    queries, pool = np.union1d(task.queries, held_out.sources), np.union1d(task.pool, held_out.targets)
+    return replace(task, seeds=task.seeds.where(~np.isin(task.seeds.keys, held_out.keys)), queries=queries, pool=pool)
 
 
 def _with_confident(

@@ -25,6 +25,7 @@ from kgalign.errors import OptionError, check_at_least
 from kgalign.features.constraints import allowed
 from kgalign.models import options_of
 from kgalign.models.fast.evidence import EvidenceKind, Found, Pairs, Prepared, Searching, View
+from kgalign.models.fast.growth import grow
 from kgalign.models.fast.kinds import KINDS
 from kgalign.models.fast.learning import best_wrong, fit_choice
 from kgalign.models.fast.probabilities import LinkProbabilities, PairFeatures
@@ -33,6 +34,9 @@ from kgalign.seams import Capabilities, Contributions
 from kgalign.search import Similarity, pack, unique_pairs
 
 MIN_SEEDS = 150  # fewer do not teach weights
+MIN_GROWING = 20  # seeds: fewer do not show whether names find them
+FEW_SEEDS = 0.1  # of the smaller graph: more seeds have known links around most entities
+NAMES_FIND = 0.5  # of the seeds: fewer, and names say little
 NEGLIGIBLE = 0.01  # candidates below this probability are kept only as far as there is room
 
 
@@ -102,6 +106,7 @@ class Fast:
         return Capabilities(
             soft_evidence=self.soft_evidence,
             prepares=True,
+            grows=True,
             explains=True,
             parts=tuple(kind.name for kind in self.kinds),
             systems={"fast": {"word_vectors": None}},
@@ -198,6 +203,18 @@ class FittedFast:
         if task.cardinality == "many-to-many":
             return with_own_odds(candidates, probabilities, task.cardinality)
         return replace(_with_odds(candidates, probabilities), cardinality=task.cardinality)
+
+    def first_links(self, task: AlignmentTask) -> Alignment:
+        """What grows from few seeds where names say little: links that are evidence in the first round; else none."""
+        few = FEW_SEEDS * min(len(task.source.entities), len(task.target.entities))
+        if not MIN_GROWING <= len(task.seeds) < few:
+            return Alignment.empty()
+        searched = self._for_graphs(task)._search_training(task)
+        rows, targets = searched.training_pairs
+        found = np.unique(rows[targets == searched.training.targets[rows]])
+        if len(found) > NAMES_FIND * len(searched.training):
+            return Alignment.empty()
+        return grow(task, self.prepared.edges, self.options.seed)
 
     def contributions(self, task: AlignmentTask, known: Alignment, pairs: Ints) -> Contributions:
         """How much each kind of evidence adds to the score of pairs (n, 2), with these links known."""
@@ -297,6 +314,9 @@ class TurnedFast:
         widest = max(4 * self.options.k, min(often, MOST_SEVERAL))
         turned = _packed(task.queries, rows, found.queries[at], probabilities, widest)
         return with_own_odds(turned, np.maximum(turned.scores, 0), task.cardinality)
+
+    def first_links(self, task: AlignmentTask) -> Alignment:
+        return self.fitted.first_links(turned_task(task)).turned()
 
     def contributions(self, task: AlignmentTask, known: Alignment, pairs: Ints) -> Contributions:
         return self.fitted.contributions(turned_task(task), known.turned(), pairs[:, ::-1])

@@ -31,6 +31,20 @@ def with_cardinality(candidates: Candidates, cardinality: Cardinality) -> Candid
     return with_own_odds(candidates, probabilities, cardinality)
 
 
+def with_odds(candidates: Candidates, probabilities: Floats) -> Candidates:
+    """The same candidates with scores that give these probabilities, beside a no-match option with a score of 0; best first.
+
+    Args:
+        candidates: The candidates.
+        probabilities: (n, k) the probability of each; those of a row sum to 1 at most.
+    """
+    odds = probabilities / np.maximum(1 - probabilities.sum(axis=1, keepdims=True), NEARLY_CERTAIN)
+    scores = np.where(candidates.targets >= 0, np.log(np.maximum(odds, 1e-30)), -np.inf).astype(np.float32)
+    order = np.argsort(-scores, axis=1, kind="stable")
+    targets, scores = (np.take_along_axis(array, order, axis=1) for array in (candidates.targets, scores))
+    return Candidates(candidates.queries, targets, scores, no_match_score=0.0)
+
+
 def with_own_odds(candidates: Candidates, probabilities: Floats, cardinality: Cardinality) -> Candidates:
     """The same candidates, each with the score that gives it this probability by itself, best first; a score of 0 stands for no match.
 

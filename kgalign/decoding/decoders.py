@@ -75,6 +75,8 @@ def sinkhorn(candidates: Candidates, *, iterations: int = 50, seed: int = 0) -> 
     candidates = _shuffled(candidates, seed)
     if candidates.cardinality != "one-to-one":
         return _several_links(candidates)
+    from kgalign.decoding.marginals import balance  # compiled code, slow to import
+
     shares = balance(candidates, iterations)
     best = shares.argmax(axis=1) if shares.size else np.full(len(candidates), -1)
     return _decided(candidates, best, shares)
@@ -118,20 +120,6 @@ def joint(candidates: Candidates, *, tau: float = 0.0, unmatched: float = 0.01, 
     return replace(
         _decided(candidates, chosen, probabilities), record={"decoder": "joint", "sub_spaces": spaces, "largest_sub_space": largest}
     )
-
-
-def balance(candidates: Candidates, iterations: int) -> Floats:
-    """(n, k) probabilities after Sinkhorn normalisation, in which queries compete for targets: rows sum to 1, columns to 1 at most."""
-    rows, slots = candidates.edges()
-    columns, count = _columns(candidates)
-    columns = columns[rows, slots]
-    values = candidates.probabilities()[rows, slots]
-    for _ in range(iterations):
-        values /= np.maximum(np.bincount(rows, values, len(candidates)), 1e-300)[rows]
-        values /= np.maximum(np.bincount(columns, values, count), 1)[columns]
-    shares = np.zeros(candidates.scores.shape)
-    shares[rows, slots] = values
-    return shares
 
 
 def _several_links(candidates: Candidates) -> Alignment:

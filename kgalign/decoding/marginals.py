@@ -1,11 +1,12 @@
-"""How probable each candidate is among all one-to-one alignments: the soft side of joint alignment."""
+"""How probable each candidate is where queries compete for targets: the soft side of joint alignment."""
 
 from __future__ import annotations
 
 import numba
 import numpy as np
 
-from kgalign.data import Candidates, Floats
+from kgalign.data import Candidates, Floats, Ints
+from kgalign.search.kernels import by_row
 
 FARTHEST = 60.0  # scores further from that of no match are as good as certain
 
@@ -17,12 +18,8 @@ def matching_marginals(candidates: Candidates, no_match_score: float, iterations
     then has the rest of its list, or no match. Belief propagation finds the probabilities: it is exact where candidates form a tree, and
     converges for all others (Bayati, Gamarnik, Katz, Nair and Tetali, 2007).
     """
-    rows, slots = candidates.edges()
-    pool, columns = np.unique(candidates.targets[rows, slots], return_inverse=True)
+    rows, slots, row_starts, by_column, column_starts = _sorted_edges(candidates)
     odds = np.exp(np.clip(candidates.scores[rows, slots].astype(np.float64) - no_match_score, -FARTHEST, FARTHEST))
-    by_column = np.argsort(columns, kind="stable")
-    row_starts = np.searchsorted(rows, np.arange(len(candidates) + 1))
-    column_starts = np.searchsorted(columns[by_column], np.arange(len(pool) + 1))
     from_columns = odds
     for _ in range(iterations):
         from_rows = odds / (1 + _sums_of_others(row_starts, np.arange(len(rows)), from_columns))
@@ -31,6 +28,43 @@ def matching_marginals(candidates: Candidates, no_match_score: float, iterations
     marginals = np.zeros(candidates.scores.shape)
     marginals[rows, slots] = belief / (1 + belief)
     return marginals
+
+
+def balance(candidates: Candidates, iterations: int) -> Floats:
+    """(n, k) probabilities after Sinkhorn normalisation, in which queries compete for targets: rows sum to 1, columns to 1 at most."""
+    rows, slots, row_starts, by_column, column_starts = _sorted_edges(candidates)
+    values = candidates.probabilities()[rows, slots].astype(np.float64)
+    shares = np.zeros(candidates.scores.shape)
+    shares[rows, slots] = _balanced(row_starts, column_starts, by_column, values, iterations)
+    return shares
+
+
+def _sorted_edges(candidates: Candidates) -> tuple[Ints, Ints, Ints, Ints, Ints]:
+    """The row and slot of each pair, where rows begin, the positions of pairs by target, and where targets begin."""
+    rows, slots = candidates.edges()
+    targets = candidates.targets[rows, slots]
+    by_column, column_starts = by_row(targets, int(targets.max(initial=-1)) + 1)
+    return rows, slots, np.searchsorted(rows, np.arange(len(candidates) + 1)), by_column, column_starts
+
+
+@numba.njit(parallel=True, cache=True)
+def _balanced(row_starts, column_starts, by_column, values, iterations):  # type: ignore[no-untyped-def]
+    """The values after so many normalisations of rows and columns."""
+    values = values.copy()
+    for _ in range(iterations):
+        for row in numba.prange(len(row_starts) - 1):
+            total = 0.0
+            for at in range(row_starts[row], row_starts[row + 1]):
+                total += values[at]
+            for at in range(row_starts[row], row_starts[row + 1]):
+                values[at] /= max(total, 1e-300)
+        for column in numba.prange(len(column_starts) - 1):
+            total = 0.0
+            for at in range(column_starts[column], column_starts[column + 1]):
+                total += values[by_column[at]]
+            for at in range(column_starts[column], column_starts[column + 1]):
+                values[by_column[at]] /= max(total, 1.0)
+    return values
 
 
 @numba.njit(parallel=True, cache=True)

@@ -13,7 +13,7 @@ from kgalign.data import Candidates, Floats, Ints
 from kgalign.errors import OptionError
 from kgalign.search.dense import MEMORY_MB, Metric, comparable_rows, dense_blocks, dense_top_k
 from kgalign.search.engine import ONE_BY_ONE, Engine, LocalThreads, row_blocks
-from kgalign.search.kernels import by_row, pack_rows, sort_rows, sparse_products, sparse_top_k
+from kgalign.search.kernels import by_row, dense_products, pack_rows, sort_rows, sparse_products, sparse_top_k
 
 Vectors = Any  # (n, d) a numpy array, a torch tensor, or a csr_array of scipy
 
@@ -117,11 +117,7 @@ def pair_products(source: Vectors, target: Vectors, rows: Ints, columns: Ints) -
         return sparse_products(
             source.indptr, source.indices, source.data, target.indptr, target.indices, target.data, rows, columns
         )
-    block = 2**18
-    parts = [
-        np.einsum("nd,nd->n", source[rows[at : at + block]], target[columns[at : at + block]]) for at in range(0, len(rows), block)
-    ]
-    return np.concatenate(parts) if parts else np.empty(0, np.float32)
+    return dense_products(source, target, rows, columns)
 
 
 def pack(rows: Ints, columns: Ints, scores: Floats, count: int, k: int) -> Candidates:

@@ -97,6 +97,18 @@ def sparse_top_k(first_row, last_row, indptr, indices, data, post_indptr, post_i
     return columns, scores
 
 
+@numba.njit(parallel=True, fastmath=True, cache=True)
+def dense_products(source, target, rows, columns):  # type: ignore[no-untyped-def]
+    """The inner product of each source row with the target row beside it."""
+    products = np.zeros(len(rows), np.float32)
+    for pair in numba.prange(len(rows)):
+        row, column, total = rows[pair], columns[pair], np.float32(0)
+        for at in range(source.shape[1]):
+            total += source[row, at] * target[column, at]
+        products[pair] = total
+    return products
+
+
 @numba.njit(parallel=True, cache=True)
 def sparse_products(indptr, indices, data, other_indptr, other_indices, other_data, rows, columns):  # type: ignore[no-untyped-def]
     """The inner product of each pair of rows."""

@@ -6,7 +6,7 @@ the entities at their beginning, as far as one relation includes the other and t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numba
 import numpy as np
@@ -20,34 +20,78 @@ SUREST = 0.999  # of one pair of edges
 
 
 @dataclass(frozen=True, eq=False)
+class Inclusions:
+    """How far relations include each other among known links.
+
+    Attributes:
+        common: (2 r, 2 s) the facts that two relations have in common, each by its probability in the source and in the target.
+        often: (2 r,) and (2 s,) the facts of each relation between known links, each by its probability.
+    """
+
+    common: tuple[sparse.csr_array, sparse.csr_array]
+    often: tuple[Floats, Floats]
+
+    @classmethod
+    def of(cls, edges: tuple[Edges, Edges], known: Alignment) -> Inclusions:
+        order = np.argsort(known.scores, kind="stable")  # of several links of an entity, the most probable one stays
+        facts = []
+        for side, ids in zip(edges, (known.sources, known.targets), strict=True):
+            number, probability = np.full(side.adjacency.shape[0], -1, np.int64), np.zeros(side.adjacency.shape[0])
+            number[ids[order]], probability[ids[order]] = known.targets[order], known.scores[order]
+            entities, relations, ends = side.triples.T
+            inside = (number[entities] >= 0) & (number[ends] >= 0)
+            entities, relations, ends = entities[inside], relations[inside], ends[inside]
+            keys = number[entities] * edges[1].adjacency.shape[0] + number[ends]
+            facts.append((keys, relations, probability[entities] * probability[ends]))
+        keys, columns = np.unique(np.concatenate([facts[0][0], facts[1][0]]), return_inverse=True)
+        places = np.split(columns, [len(facts[0][0])])
+        weighted, plain = (
+            [
+                sparse.csr_array(
+                    (weights if own else np.ones(len(weights)), (relations, column)), shape=(2 * side.relations, len(keys))
+                )
+                for (_, relations, weights), column, side in zip(facts, places, edges, strict=True)
+            ]
+            for own in (True, False)
+        )
+        common = sparse.csr_array(weighted[0] @ plain[1].T), sparse.csr_array(plain[0] @ weighted[1].T)
+        for matrix in common:
+            matrix.sort_indices()
+        return cls(common, (weighted[0].sum(axis=1), weighted[1].sum(axis=1)))
+
+
+@dataclass(frozen=True, eq=False)
 class AnchoredEvidence:
     """The evidence for any pair from the known links around it; a pair without any has none."""
 
     edges: tuple[Edges, Edges]
     shared: sparse.csr_array  # (n, m) the probability of each known link
-    weights: tuple[Floats, Floats]  # (2 r, 2 s) how far a known link at the ends of two edges is evidence, seen from either graph
+    inclusions: Inclusions
+    functionality: tuple[Floats, Floats]  # (2 r,), (2 s,) inverse functionality
 
     @classmethod
     def of(cls, edges: tuple[Edges, Edges], known: Alignment) -> AnchoredEvidence:
-        sizes = edges[0].adjacency.shape[0], edges[1].adjacency.shape[0]
-        shared = sparse.csr_array((known.scores.astype(np.float32), (known.sources, known.targets)), shape=sizes)
-        source_in_target, target_in_source = relation_inclusions(edges, known)
-        weights = (
-            target_in_source * inverse_functionality(edges[0])[:, None],
-            source_in_target * inverse_functionality(edges[1])[None, :],
-        )
-        return cls(edges, shared, weights)
+        functionality = inverse_functionality(edges[0]), inverse_functionality(edges[1])
+        return cls(edges, _shared(edges, known), Inclusions.of(edges, known), functionality)
+
+    def with_links(self, known: Alignment) -> AnchoredEvidence:
+        """The same relations with other known links."""
+        return replace(self, shared=_shared(self.edges, known))
 
     def amount(self, sources: Ints, targets: Ints) -> Floats:
         """(n,) - log of the probability that no known link around the pair is evidence for it, seen from both graphs; 0: none is."""
-        left, right = (side.triples for side in self.edges)
-        right = right[np.lexsort((right[:, 2], right[:, 0]))]
-        starts = [
-            np.searchsorted(triples[:, 0], np.arange(side.adjacency.shape[0] + 1))
-            for triples, side in zip((left, right), self.edges, strict=True)
-        ]
-        known = self.shared.indptr, self.shared.indices, self.shared.data
-        found: Floats = _amounts(sources, targets, left, starts[0], right, starts[1], *known, *self.weights)
+        left, right = self.edges
+        common = self.inclusions.common
+        found: Floats = _amounts(
+            sources,
+            targets,
+            (left.triples, left.starts),
+            (right.by_neighbour, right.starts),
+            (self.shared.indptr, self.shared.indices, self.shared.data),
+            (common[0].indptr, common[0].indices, common[0].data, common[1].data),
+            self.inclusions.often,
+            self.functionality,
+        )
         return found
 
 
@@ -56,62 +100,57 @@ def inverse_functionality(side: Edges) -> Floats:
     _, relations, ends = side.triples.T
     count, kinds = side.adjacency.shape[0], 2 * side.relations
     of_ends = np.bincount(np.unique(relations * count + ends) // max(count, 1), minlength=kinds)
-    found: Floats = (of_ends / np.maximum(np.bincount(relations, minlength=kinds), 1)).astype(np.float32)
-    return found
+    return of_ends / np.maximum(np.bincount(relations, minlength=kinds), 1)
 
 
-def relation_inclusions(edges: tuple[Edges, Edges], known: Alignment) -> tuple[Floats, Floats]:
-    """(2 r, 2 s) twice: how far each source relation is included in each target relation, and the reverse, among known links."""
-    order = np.argsort(known.scores, kind="stable")  # of several links of an entity, the most probable one stays
-    kinds, facts = [2 * side.relations for side in edges], []
-    for side, ids, others in ((edges[0], known.sources, known.targets), (edges[1], known.targets, known.targets)):
-        number, probability = np.full(side.adjacency.shape[0], -1, np.int64), np.zeros(side.adjacency.shape[0], np.float32)
-        number[ids[order]], probability[ids[order]] = others[order], known.scores[order]
-        entities, relations, ends = side.triples.T
-        inside = (number[entities] >= 0) & (number[ends] >= 0)
-        entities, relations, ends = entities[inside], relations[inside], ends[inside]
-        keys = number[entities] * edges[1].adjacency.shape[0] + number[ends]
-        facts.append((keys, relations, probability[entities] * probability[ends]))
-    keys, columns = np.unique(np.concatenate([facts[0][0], facts[1][0]]), return_inverse=True)
-    at = np.split(columns, [len(facts[0][0])])
-    weighted, plain = (
-        [
-            sparse.csr_array((values, (relations, column)), shape=(count, len(keys)))
-            for (_, relations, weights), column, count in zip(facts, at, kinds, strict=True)
-            for values in (weights if own else np.ones(len(weights), np.float32),)
-        ]
-        for own in (True, False)
-    )
-    often = [side.sum(axis=1) for side in weighted]
-    left = ((weighted[0] @ plain[1].T).toarray() + PRIOR_INCLUSION) / (often[0][:, None] + 1)
-    right = ((plain[0] @ weighted[1].T).toarray() + PRIOR_INCLUSION) / (often[1][None, :] + 1)
-    return np.minimum(left, 1).astype(np.float32), np.minimum(right, 1).astype(np.float32)
+def _shared(edges: tuple[Edges, Edges], known: Alignment) -> sparse.csr_array:
+    sizes = edges[0].adjacency.shape[0], edges[1].adjacency.shape[0]
+    return sparse.csr_array((known.scores.astype(np.float32), (known.sources, known.targets)), shape=sizes)
 
 
 @numba.njit(parallel=True, cache=True)
-def _amounts(sources, targets, left, left_starts, right, right_starts, indptr, indices, data, forward, backward):  # type: ignore[no-untyped-def]
+def _amounts(sources, targets, left, right, shared, common, often, functionality):  # type: ignore[no-untyped-def]
     """For each pair the sum over known links around it, each by the best pair of relations that leads to it."""
+    (left_edges, left_starts), (right_edges, right_starts) = left, right
+    indptr, indices, data = shared
     amounts = np.zeros(len(sources), np.float32)
     for pair in numba.prange(len(sources)):
         first, last = right_starts[targets[pair]], right_starts[targets[pair] + 1]
         total = 0.0
         for edge in range(left_starts[sources[pair]], left_starts[sources[pair] + 1]):
-            relation, end = left[edge, 1], left[edge, 2]
+            relation, end = left_edges[edge, 1], left_edges[edge, 2]
             for link in range(indptr[end], indptr[end + 1]):
                 low, high = first, last
                 while low < high:
                     middle = (low + high) // 2
-                    if right[middle, 2] < indices[link]:
+                    if right_edges[middle, 2] < indices[link]:
                         low = middle + 1
                     else:
                         high = middle
                 best = 0.0
-                while low < last and right[low, 2] == indices[link]:
-                    other = right[low, 1]
-                    value = -np.log(1 - min(SUREST, data[link] * forward[relation, other]))
-                    value -= np.log(1 - min(SUREST, data[link] * backward[relation, other]))
-                    best = max(best, value)
+                while low < last and right_edges[low, 2] == indices[link]:
+                    other = right_edges[low, 1]
+                    best = max(best, _of_relations(relation, other, data[link], common, often, functionality))
                     low += 1
                 total += best
         amounts[pair] = total
     return amounts
+
+
+@numba.njit(cache=True)
+def _of_relations(relation, other, probability, common, often, functionality):  # type: ignore[no-untyped-def]
+    """How far a link of that probability is evidence, at the ends of an edge of one relation and of an edge of the other."""
+    indptr, indices, in_source, in_target = common
+    low, high = indptr[relation], indptr[relation + 1]
+    while low < high:
+        middle = (low + high) // 2
+        if indices[middle] < other:
+            low = middle + 1
+        else:
+            high = middle
+    is_known = low < indptr[relation + 1] and indices[low] == other
+    source_facts, target_facts = (in_source[low], in_target[low]) if is_known else (0.0, 0.0)
+    source_in_target = min(1.0, (source_facts + PRIOR_INCLUSION) / (often[0][relation] + 1))
+    target_in_source = min(1.0, (target_facts + PRIOR_INCLUSION) / (often[1][other] + 1))
+    value = -np.log(1 - min(SUREST, probability * target_in_source * functionality[0][relation]))
+    return value - np.log(1 - min(SUREST, probability * source_in_target * functionality[1][other]))

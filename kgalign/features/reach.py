@@ -54,8 +54,7 @@ def _spread(side: Edges, ids: Floats, links: Floats, projections: tuple[Floats, 
         steps.append(_unit(adjacency @ last + degrees * last + of_entities @ _unit(of_relations @ last)))
     by_relation = _unit(of_relations @ steps[-1]) @ projections[0]
     by_neighbour = np.concatenate(steps, axis=1) @ projections[1]
-    starts = np.searchsorted(entities, np.arange(count + 1))
-    return _unit(_sums_of_products(starts, relations, neighbours, by_relation, by_neighbour))
+    return _unit(_sums_of_products(side.starts, relations, neighbours, by_relation, by_neighbour))
 
 
 @numba.njit(parallel=True, fastmath=True, cache=True)

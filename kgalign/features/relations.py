@@ -19,11 +19,15 @@ class Edges:
     Attributes:
         triples: (e, 3) entity, relation, neighbour: each triple from both ends, backwards with a relation of its own (the number of
             relations is added to its id); no loops, none twice; ascending.
+        by_neighbour: (e, 3) the same triples; those of an entity by neighbour.
+        starts: (n + 1,) the triples of entity i are starts[i]:starts[i + 1].
         adjacency: (n, n) 1 where two entities are neighbours, whichever way the triples point.
         relations: The number of relations of the graph.
     """
 
     triples: Ints
+    by_neighbour: Ints
+    starts: Ints
     adjacency: scipy.sparse.csr_array
     relations: int
 
@@ -37,7 +41,8 @@ class Edges:
         ones = np.ones(len(triples), np.float32)
         adjacency = scipy.sparse.csr_array((ones, (triples[:, 0], triples[:, 2])), shape=(count, count))
         adjacency.data[:] = 1
-        return cls(triples, adjacency, len(graph.relations))
+        by_neighbour = triples[np.lexsort((triples[:, 2], triples[:, 0]))]
+        return cls(triples, by_neighbour, np.searchsorted(triples[:, 0], np.arange(count + 1)), adjacency, len(graph.relations))
 
     @classmethod
     def of_task(cls, task: AlignmentTask) -> tuple[Edges, Edges]:

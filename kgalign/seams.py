@@ -25,11 +25,13 @@ class Capabilities:
         soft_evidence: `predict` takes uncertain links too, with their probabilities as scores. Other models get confident links only.
         learns_from_seeds: `fit` learns from the seeds, so seeds that are held out afterwards would not measure anything.
         prepares: The fitted model has `for_task(task)`, which computes once what every round on that task needs.
-        grows: The fitted model has `first_links(task)`: links that are evidence in the first round, beside the seeds.
+        grows: The fitted model has `first_links(task, always=False)`: links that are evidence in the first round, beside the seeds. It
+            may return none where it expects that the rounds do as well without; `always`: they did not.
         explains: The fitted model has `contributions(task, known, pairs)`.
         stores: The fitted model has `save(folder)` and `options`, which is its model. The class of the model has the class method
             `load(folder, **options)`, which returns the fitted model.
         parts: Kinds of evidence that the option `without` can leave out, in the order in which an ablation adds them.
+        steps: Steps of its method that the option `without` can leave out, too.
         systems: The names of the rows in tables, each with its options. Empty: one row with the registered name.
         plain_options: Options for rows in which no link is fed back.
         quick_options: Options for a run that takes seconds on a small graph.
@@ -42,6 +44,7 @@ class Capabilities:
     explains: bool = False
     stores: bool = False
     parts: tuple[str, ...] = ()
+    steps: tuple[str, ...] = ()
     systems: Mapping[str, Options] = field(default_factory=dict)
     plain_options: Options = field(default_factory=dict)
     quick_options: Options = field(default_factory=dict)

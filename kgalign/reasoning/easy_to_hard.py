@@ -6,6 +6,7 @@ import logging
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from kgalign.data import Alignment, AlignmentTask, Candidates, Cardinality, Floa
 from kgalign.decoding.cardinality import with_cardinality
 from kgalign.errors import OptionError
 from kgalign.features.constraints import allowed_candidates
-from kgalign.reasoning.calibration import calibrated
+from kgalign.reasoning.calibration import Sharpening, calibrated
 from kgalign.reasoning.rules import Rules
 from kgalign.seams import Decoder, FittedModel, check_contract
 
@@ -22,6 +23,9 @@ logger = logging.getLogger(__name__)
 LEAST_PLAUSIBLE = 0.05  # below this probability a link is no soft evidence
 MIN_HELD_OUT = 20  # fewer links say nothing about the others
 MIN_NEW_HELD_OUT = 10
+LEAST_RECALL = (
+    0.1  # of held-out seeds: with fewer among the confident links, the rounds begin again with links that grow from the seeds
+)
 
 
 @dataclass(frozen=True)
@@ -105,6 +109,7 @@ class Reasoning:
 
 
 OnRound = Callable[[Round, Decision], None]
+Calibrate = Callable[[Candidates], Candidates]
 
 
 def coordinate(model: FittedModel, task: AlignmentTask, rules: Rules | None = None, on_round: OnRound | None = None) -> Reasoning:
@@ -120,24 +125,25 @@ def coordinate(model: FittedModel, task: AlignmentTask, rules: Rules | None = No
     check_contract(model, "predict")
     rules = rules or Rules()
     decoder = rules.make_decoder(task.protocol)
-    known, check, calibration = Alignment.empty(), None, None
+    known, check, calibrate = Alignment.empty(), None, None
     wide = _widened(task, rules, model) if rules.max_rounds else None
     # Seeds that are held out must not have led to any link, so they are no seeds of the first links either.
     first = _without_seeds(task, wide[1]) if wide is not None else task
     state = _State(found=model.first_links(first)) if model.capabilities.grows and rules.max_rounds else _State()  # type: ignore[attr-defined]
     if wide is not None:
+        started = len(state.found)
         state = _run_phase(model, wide[0], rules, decoder, state, wide[1], None, on_round, is_wide=True)
+        if model.capabilities.grows and not started and _found_few(state.confident, wide[1]):
+            # Such as where seeds are hubs: what they teach does not fit other entities, and says so here.
+            grown = _State(found=model.first_links(first, always=True), rounds=state.rounds)  # type: ignore[attr-defined]
+            state = _run_phase(model, wide[0], rules, decoder, grown, wide[1], None, on_round, is_wide=True)
         known = _outside(state.confident, task)
         if len(wide[1]):
-            scored = state.scored
-            if not np.isfinite(
-                scored.no_match_score
-            ):  # else the model itself knows which queries have no match: these all have one
-                scored = calibrated(scored, wide[1], task.cardinality)
-                calibration = scored.temperature, scored.no_match_score
-            scored = with_cardinality(scored, task.cardinality)
+            scored = state.scored if task.protocol == wide[0].protocol else _predicted(model, first, state)[0]
+            calibrate = _calibration(scored, decoder, task, wide[1])
+            scored = with_cardinality(calibrate(scored) if calibrate else scored, task.cardinality)
             check = HeldOut(wide[1], _rows_of(scored, wide[1]))
-    state = _run_phase(model, task, rules, decoder, state, Alignment.empty(), calibration, on_round)
+    state = _run_phase(model, task, rules, decoder, state, Alignment.empty(), calibrate, on_round)
     alignment = state.alignment.where(np.lexsort((-state.alignment.scores, state.alignment.sources)))
     alignment = replace(alignment, record={**alignment.record, "decoder": rules.decoder_name})
     return Reasoning(alignment, state.candidates, state.evidence, known, state.rounds, check)
@@ -197,7 +203,7 @@ def _run_phase(
     decoder: Decoder,
     state: _State,
     held_out: Alignment,
-    calibration: tuple[float, float] | None,
+    calibrate: Calibrate | None,
     on_round: OnRound | None,
     *,
     is_wide: bool = False,
@@ -208,16 +214,8 @@ def _run_phase(
     soft = model.capabilities.soft_evidence and not rules.freeze
     for fed_back in range(rules.max_rounds + 1):
         began = time.perf_counter()
-        evidence = task.seeds + _apart(state.found, task.seeds, task.cardinality)
-        scored = model.predict(task, evidence)
-        if not isinstance(scored, Candidates):
-            raise OptionError(
-                f"predict of the model {type(model).__name__} returned {type(scored).__name__}: expected kgalign.Candidates"
-            )
-        candidates = scored = allowed_candidates(task, scored)
-        if calibration is not None:
-            candidates = replace(scored, temperature=calibration[0], no_match_score=calibration[1])
-        candidates = _under_cardinality(candidates, task)
+        scored, evidence = _predicted(model, task, state)
+        candidates = _under_cardinality(calibrate(scored) if calibrate else scored, task)
         alignment, confident = _decide(candidates, task, rules, decoder, state)
         new = confident.where(~np.isin(confident.keys, state.ever_confident))
         checked, new_checked = (_right_and_all(links, held_out, task.cardinality) for links in (confident, new))
@@ -258,6 +256,17 @@ def _run_phase(
         if figures.stopped:
             break
     return state
+
+
+def _predicted(model: FittedModel, task: AlignmentTask, state: _State) -> tuple[Candidates, Alignment]:
+    """The candidates as the model scores them, without those that must not be linked, and the links that it was given as known."""
+    evidence = task.seeds + _apart(state.found, task.seeds, task.cardinality)
+    scored = model.predict(task, evidence)
+    if not isinstance(scored, Candidates):
+        raise OptionError(
+            f"predict of the model {type(model).__name__} returned {type(scored).__name__}: expected kgalign.Candidates"
+        )
+    return allowed_candidates(task, scored), evidence
 
 
 def _decide(
@@ -302,6 +311,24 @@ def _mostly_wrong(checked: tuple[int, int]) -> bool:
     """Whether enough links were checked, and fewer than half of them are right."""
     right, seen = checked
     return seen >= MIN_NEW_HELD_OUT and right < seen / 2
+
+
+def _calibration(scored: Candidates, decoder: Decoder, task: AlignmentTask, held_out: Alignment) -> Calibrate | None:
+    """What held-out seeds, which were queries, teach about probabilities; None where they do not tell.
+
+    In the open protocol a model may know which queries have no match. Held-out seeds all have one.
+    """
+    if not np.isfinite(scored.no_match_score):
+        fitted = calibrated(scored, held_out, task.cardinality)
+        return partial(replace, temperature=fitted.temperature, no_match_score=fitted.no_match_score)
+    if task.protocol == "closed" and task.cardinality == "one-to-one":
+        return Sharpening.fit(scored, decoder(scored), held_out)
+    return None
+
+
+def _found_few(confident: Alignment, held_out: Alignment) -> bool:
+    """Whether hardly any held-out seed has been found, although each has a match."""
+    return len(held_out) > 0 and np.isin(held_out.keys, confident.keys).sum() < LEAST_RECALL * len(held_out)
 
 
 def _widened(task: AlignmentTask, rules: Rules, model: FittedModel) -> tuple[AlignmentTask, Alignment] | None:

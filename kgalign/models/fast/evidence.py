@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol
 
 import numpy as np
 from scipy import sparse
 
 from kgalign.data import INDIVIDUAL, Alignment, AlignmentTask, Floats, Ints
+from kgalign.features.anchors import anchored_links
 from kgalign.features.classes import entity_groups
 from kgalign.features.copies import Copies
+from kgalign.features.functionality import AnchoredEvidence
 from kgalign.features.literals import LiteralPair, match_properties, read_literals
 from kgalign.features.relations import Edges, match_relations
 from kgalign.seams import Options
@@ -72,9 +74,10 @@ class EvidenceKind:
         compute: The evidence of a round; None where these graphs or links have none.
         prepare: Computes, from a task and the options of `fast`, what never changes for two graphs. `compute` finds it in
             `View.prepared[name]`.
-        searches: Whether it retrieves candidates: once for a task, in every round together with other kinds, or never. A kind that
-            searches once prepares `Searching` evidence; one that searches in every round computes a `Similarity`.
+        searches: Whether it retrieves candidates: once for a task, in every round together with other kinds, only among the rest that is
+            undecided, or never. A kind that searches once prepares `Searching` evidence; one that searches in rounds computes a `Similarity`.
         no_match: Its feature for the no-match classifier, if it has one.
+        is_anchor: Whether it comes from the two entities alone, such as names and values, and not from known links.
         is_decisive: Without enough seeds, relations alone do not overrule it where it is strong.
         seed_discount: Multiplies the weight that seeds teach: more links are known around seeds than around other entities.
     """
@@ -84,8 +87,9 @@ class EvidenceKind:
     weight: float
     compute: Callable[[View], Any | None]
     prepare: Callable[[AlignmentTask, Options], Any] | None = None
-    searches: Literal["once", "every round", "never"] = "never"
+    searches: Literal["once", "every round", "the rest", "never"] = "never"
     no_match: NoMatchFeature | None = None
+    is_anchor: bool = False
     is_decisive: bool = False
     seed_discount: float = 1.0
 
@@ -121,11 +125,13 @@ class View:
     """The graphs in the light of the links known in a round.
 
     Attributes:
-        shared: (n, m) the probability of each known link.
+        known: The known links, each with its probability.
         plausible: The known links with a probability above 0.5.
+        unlearnt: The plausible links that weights are not learnt from. What is fitted to links must be fitted to these: it would say
+            more about the links of its own than about others.
         relations: How far relations match, see `match_relations`.
         properties: How far properties match, see `match_properties`.
-        near: (n, m) and (m, m) the entities of the target that are neighbours of each entity; for the source, through known links.
+        around: The evidence of the known links around a pair that adds up.
     """
 
     task: AlignmentTask
@@ -133,33 +139,57 @@ class View:
     edges: tuple[Edges, Edges]
     literals: LiteralPair
     prepared: Mapping[str, Any]
-    shared: sparse.csr_array
     plausible: Alignment
+    unlearnt: Alignment
     relations: sparse.csr_array
     properties: sparse.csr_array
-    near: tuple[sparse.csr_array, sparse.csr_array]
+    around: AnchoredEvidence
 
     @property
     def in_hierarchy(self) -> tuple[Ints, Ints]:
         """(n,) and (m,) the classes, properties and concepts: their neighbours are mostly those of their siblings, too."""
         return self.task.source.kinds != INDIVIDUAL, self.task.target.kinds != INDIVIDUAL
 
-    @classmethod
-    def of(cls, task: AlignmentTask, known: Alignment, prepared: Prepared) -> View:
-        sizes = len(task.source.entities), len(task.target.entities)
-        shared = sparse.csr_array((known.scores.astype(np.float32), (known.sources, known.targets)), shape=sizes)
-        plausible = known.where(known.scores > PLAUSIBLE)
-        near = prepared.edges[0].adjacency @ shared
+    @property
+    def shared(self) -> sparse.csr_array:
+        """(n, m) the probability of each known link."""
+        return self.around.shared
+
+    def near(self) -> tuple[sparse.csr_array, sparse.csr_array]:
+        """(n, m) and (m, m) the entities of the target that are neighbours of each entity; for the source, through known links."""
+        near = self.edges[0].adjacency @ self.shared
         near.sort_indices()
+        return near, self.edges[1].adjacency
+
+    @classmethod
+    def of(cls, task: AlignmentTask, known: Alignment, prepared: Prepared, training: Alignment | None = None) -> View:
+        """The view before anchors are known.
+
+        Args:
+            task: Any task with these graphs.
+            known: The links known in the round.
+            prepared: The two graphs.
+            training: The links that weights are learnt from, if any are.
+        """
+        plausible = known.where(known.scores > PLAUSIBLE)
         return cls(
             task,
             known,
             prepared.edges,
             prepared.literals,
             prepared.own,
-            shared,
             plausible,
+            plausible if training is None else plausible.where(~np.isin(plausible.keys, training.keys)),
             match_relations(prepared.edges, plausible),
             match_properties(prepared.literals, plausible),
-            (near, prepared.edges[1].adjacency),
+            AnchoredEvidence.of(prepared.edges, known),
         )
+
+    def anchored(self, own: Floats) -> View:
+        """The same view, in which known links count only as far as they are anchored.
+
+        Args:
+            own: (n,) how far each known link is an anchor itself.
+        """
+        known = anchored_links(self.around, self.known, own)
+        return replace(self, known=known, around=self.around.with_links(known))

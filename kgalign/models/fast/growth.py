@@ -7,7 +7,7 @@ import logging
 import numpy as np
 
 from kgalign.data import Alignment, AlignmentTask, Candidates
-from kgalign.decoding.decoders import balance
+from kgalign.decoding.marginals import balance
 from kgalign.features.constraints import allowed
 from kgalign.features.functionality import AnchoredEvidence
 from kgalign.features.reach import reach_vectors
@@ -23,7 +23,6 @@ ITERATIONS = 15  # rounds of Sinkhorn normalisation
 LEAST_CONFIDENT = 0.3
 LEAST_GROWTH = 0.04  # a round that adds a smaller share than this is the last one
 MOST_ROUNDS = 25
-MOST_RELATION_PAIRS = 25_000_000  # how far they include each other is kept for all of them
 
 
 def grow(task: AlignmentTask, edges: tuple[Edges, Edges], seed: int = 0) -> Alignment:
@@ -33,13 +32,12 @@ def grow(task: AlignmentTask, edges: tuple[Edges, Edges], seed: int = 0) -> Alig
     there are such known links: two links that support only each other never start. Every round decides anew.
 
     Args:
-        task: Nothing grows where entities may have several links, or where graphs have too many relations to compare them all.
+        task: Nothing grows where entities may have several links.
         edges: Those of both graphs.
         seed: Draws the vectors of each round.
     """
     found = Alignment.empty()
-    many = 4 * edges[0].relations * edges[1].relations > MOST_RELATION_PAIRS
-    if not len(task.seeds) or many or task.cardinality != "one-to-one":
+    if not len(task.seeds) or task.cardinality != "one-to-one":
         return found
     for number in range(MOST_ROUNDS):
         grown = _round(task, edges, task.seeds + found, seed + number)

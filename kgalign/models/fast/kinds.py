@@ -14,6 +14,7 @@ from kgalign.features.disjointness import Disjointness, disjointness, hierarchie
 from kgalign.features.encoders import encoded_names
 from kgalign.features.literals import literal_features
 from kgalign.features.names import equal_names, ngram_similarity, other_languages, word_similarity
+from kgalign.features.profiles import profile_vectors
 from kgalign.features.text import word_vectors
 from kgalign.features.texts import text_vectors
 from kgalign.iri import is_iri, normal_iri
@@ -120,19 +121,25 @@ def _relations(view: View) -> Similarity | None:
 def _neighbours(view: View) -> Neighbours | None:
     if not len(view.known):
         return None
-    rare = view.near[0].copy()
-    rare.data *= feature_rarity(*view.near)[rare.indices]
-    return Neighbours(*weighted(*view.near), (rare, view.near[1]))
+    near = view.near()
+    rare = near[0].copy()
+    rare.data *= feature_rarity(*near)[rare.indices]
+    return Neighbours(*weighted(*near), (rare, near[1]))
 
 
 def _two_hops(view: View) -> Similarity | None:
-    return Similarity(*weighted(*two_hops(view.edges, view.near, view.shared))) if len(view.known) else None
+    return Similarity(*weighted(*two_hops(view.edges, view.near(), view.shared))) if len(view.known) else None
 
 
 def _roles(view: View) -> Similarity | None:
     if not len(view.known):
         return None
     return Similarity(*weighted(roles(view.task.source) @ without_weak(view.relations), roles(view.task.target), short=False))
+
+
+def _profiles(view: View) -> Similarity | None:
+    vectors = profile_vectors(view.edges, view.unlearnt)
+    return None if vectors is None else Similarity(*vectors)
 
 
 def _values(view: View) -> Similarity | None:
@@ -150,6 +157,7 @@ KINDS: tuple[EvidenceKind, ...] = (
         compute=lambda view: view.prepared["names"],
         searches="once",
         no_match=NoMatchFeature("names", 6.0, 6.0, in_hierarchy=0.8),
+        is_anchor=True,
     ),
     EvidenceKind(
         name="name words",
@@ -157,6 +165,7 @@ KINDS: tuple[EvidenceKind, ...] = (
         weight=4.0,
         prepare=lambda task, options: word_similarity(task.source, task.target),
         compute=lambda view: view.prepared["name words"],
+        is_anchor=True,
     ),
     EvidenceKind(
         name="equal names",
@@ -167,6 +176,7 @@ KINDS: tuple[EvidenceKind, ...] = (
         compute=lambda view: view.prepared["equal names"],
         no_match=NoMatchFeature("equal names", 3.0, 3.0, in_hierarchy=0.7),
         is_decisive=True,
+        is_anchor=True,
     ),
     EvidenceKind(
         name="other languages",
@@ -184,6 +194,7 @@ KINDS: tuple[EvidenceKind, ...] = (
         compute=lambda view: view.prepared["same IRI"],
         searches="once",
         no_match=NoMatchFeature("same IRI", 5.0, 5.0),
+        is_anchor=True,
     ),
     EvidenceKind(
         name="words",
@@ -194,6 +205,7 @@ KINDS: tuple[EvidenceKind, ...] = (
         searches="once",
         # Vectors of any two words have much in common.
         no_match=NoMatchFeature("names", 6.0, 6.0, lambda words, sources, targets: 2 * words.compare(sources, targets) - 1),
+        is_anchor=True,
     ),
     EvidenceKind(
         name="meanings",
@@ -206,6 +218,7 @@ KINDS: tuple[EvidenceKind, ...] = (
         no_match=NoMatchFeature(
             "names", 6.0, 6.0, lambda meanings, sources, targets: np.minimum(1.4 * meanings.compare(sources, targets), 1)
         ),
+        is_anchor=True,
     ),
     EvidenceKind(
         name="relations",
@@ -236,6 +249,13 @@ KINDS: tuple[EvidenceKind, ...] = (
         description="relations by which other entities point to the two",
         weight=2.0,
         compute=_roles,
+        searches="the rest",
+    ),
+    EvidenceKind(
+        name="profiles",
+        description="relations of the two that go together, as known links show",
+        weight=2.0,
+        compute=_profiles,
     ),
     EvidenceKind(
         name="values",
@@ -244,6 +264,7 @@ KINDS: tuple[EvidenceKind, ...] = (
         compute=_values,
         searches="every round",
         no_match=NoMatchFeature("values", 8.0, 8.0),
+        is_anchor=True,
     ),
     EvidenceKind(
         name="texts",
@@ -253,6 +274,7 @@ KINDS: tuple[EvidenceKind, ...] = (
         compute=lambda view: view.prepared["texts"],
         searches="once",
         no_match=NoMatchFeature("texts", 3.0, 3.0, in_hierarchy=0.5),
+        is_anchor=True,
     ),
     EvidenceKind(
         name="codes",
@@ -262,6 +284,7 @@ KINDS: tuple[EvidenceKind, ...] = (
         compute=lambda view: view.prepared["codes"],
         searches="once",
         no_match=NoMatchFeature("codes", 4.0, 4.0),
+        is_anchor=True,
     ),
     EvidenceKind(
         name="other codes",

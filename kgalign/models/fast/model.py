@@ -19,12 +19,14 @@ from kgalign.data import (
     same_graphs,
     turned_task,
 )
-from kgalign.decoding.cardinality import MOST_SEVERAL, with_cardinality, with_own_odds
-from kgalign.decoding.decoders import balance
+from kgalign.decoding.cardinality import MOST_SEVERAL, with_cardinality, with_odds, with_own_odds
+from kgalign.decoding.marginals import balance
 from kgalign.errors import OptionError, check_at_least
+from kgalign.features.anchors import most_probable
 from kgalign.features.constraints import allowed
+from kgalign.features.functionality import AnchoredEvidence
 from kgalign.models import options_of
-from kgalign.models.fast.evidence import EvidenceKind, Found, Pairs, Prepared, Searching, View
+from kgalign.models.fast.evidence import EvidenceKind, Found, NoMatchFeature, Pairs, Prepared, Searching, View
 from kgalign.models.fast.growth import grow
 from kgalign.models.fast.kinds import KINDS
 from kgalign.models.fast.learning import best_wrong, fit_choice
@@ -33,11 +35,20 @@ from kgalign.reasoning.no_match import NoMatchClassifier, fit_no_match
 from kgalign.seams import Capabilities, Contributions
 from kgalign.search import Similarity, pack, unique_pairs
 
+STEPS = ANCHORS, REST, GROWTH = "anchors", "search among the rest", "growth"
 MIN_SEEDS = 150  # fewer do not teach weights
 MIN_GROWING = 20  # seeds: fewer do not show whether names find them
 FEW_SEEDS = 0.1  # of the smaller graph: more seeds have known links around most entities
+MIN_CHECKED = 200  # seeds: from fewer none are held out, so nothing would show that the rounds find little
 NAMES_FIND = 0.5  # of the seeds: fewer, and names say little
+ANCHOR = 0.3, 0.7  # similarities of names and values that say nothing, and everything
+COMPETING = 0.65  # the temperature at which queries compete: weights that compare the candidates of one query do not know of others
+DECIDED = 0.8  # links above this probability are out of the search among the rest
+LARGEST_REST = 0.5  # of the queries: more are no rest yet
 NEGLIGIBLE = 0.01  # candidates below this probability are kept only as far as there is room
+
+
+_AS_COMPARED = NoMatchFeature("", 0.0, 0.0)
 
 
 @dataclass(frozen=True)
@@ -63,7 +74,8 @@ class Fast:
         iterations: Rounds of Sinkhorn normalisation or belief propagation.
         training_links: Seeds that weights are learnt from, at most.
         soft_evidence: Whether plausible links are evidence too, or confident ones alone.
-        without: Kinds of evidence to leave out, comma between them: to see what each is worth.
+        without: Kinds of evidence, and steps of the method, to leave out, comma between them: to see what each is worth. The steps are
+            `anchors`, `search among the rest` and `growth`.
         seed: Draws training links, and decides exact ties.
         kinds: The kinds of evidence.
     """
@@ -96,8 +108,8 @@ class Fast:
                     f"the evidence {kind.name} is searched once for a task: expected `prepare`, which makes its vectors"
                 )
         for name in filter(None, self.without.split(",")):
-            if name not in names:
-                raise OptionError(f"without={self.without}: expected some of {','.join(names)}")
+            if name not in (*names, *STEPS):
+                raise OptionError(f"without={self.without}: expected some of {','.join((*names, *STEPS))}")
         if not self.used_kinds:
             raise OptionError(f"without={self.without}: no evidence is left; expected some of {','.join(names)}, not all")
 
@@ -109,6 +121,7 @@ class Fast:
             grows=True,
             explains=True,
             parts=tuple(kind.name for kind in self.kinds),
+            steps=STEPS,
             systems={"fast": {"word_vectors": None}},
         )
 
@@ -118,8 +131,12 @@ class Fast:
         left_out = self.without.split(",")
         return tuple(kind for kind in self.kinds if kind.name not in left_out)
 
+    def has_step(self, step: str) -> bool:
+        """Whether a step of the method is not left out."""
+        return step not in self.without.split(",")
+
     def fit(self, task: AlignmentTask) -> FittedFast | TurnedFast:
-        """The fitted model. In the open protocol the graph with fewer entities is the source, so that the order of the two is the same.
+        """The fitted model. The graph with fewer entities is the source inside, so that the order of the two does not matter.
 
         Where only the entities of one side have one link at most, that side is the source: each of them chooses among its candidates.
         """
@@ -183,9 +200,9 @@ class FittedFast:
 
     def predict(self, task: AlignmentTask, known: Alignment) -> Candidates:
         ready = self.for_task(task)
-        found = ready._evidence(task, known)
+        found, around = ready._evidence(task, known)
         weights, classifier = ready._learn(task, found)
-        rows, targets = ready._pairs(task, found)
+        rows, targets = ready._pairs(task, found, rest=_undecided(task, known) if self.options.has_step(REST) else None)
         scores = np.zeros(len(rows), np.float32)
         for name, evidence in found.items():
             scores += np.float32(weights[name]) * evidence.compare(task.queries[rows], targets)
@@ -194,25 +211,40 @@ class FittedFast:
         if task.protocol == "closed":
             if task.cardinality != "one-to-one":
                 return with_cardinality(candidates, task.cardinality)
-            return _rescored(candidates, balance(candidates, self.options.iterations))
+            return with_odds(candidates, ready._shares(candidates, found, around))
         is_taught = len(task.seeds) >= MIN_SEEDS
         judged = LinkProbabilities(ready._features(found), classifier, is_taught, self.options.iterations)
         if one_link(task.cardinality)[1]:
-            return _with_odds(candidates, judged.one_to_one(candidates))
+            return with_odds(candidates, judged.one_to_one(candidates))
         probabilities = judged.several(candidates, task.cardinality)
         if task.cardinality == "many-to-many":
             return with_own_odds(candidates, probabilities, task.cardinality)
-        return replace(_with_odds(candidates, probabilities), cardinality=task.cardinality)
+        return replace(with_odds(candidates, probabilities), cardinality=task.cardinality)
 
-    def first_links(self, task: AlignmentTask) -> Alignment:
-        """What grows from few seeds where names say little: links that are evidence in the first round; else none."""
-        few = FEW_SEEDS * min(len(task.source.entities), len(task.target.entities))
-        if not MIN_GROWING <= len(task.seeds) < few:
+    def _shares(self, candidates: Candidates, found: Found, around: AnchoredEvidence) -> Floats:
+        """(n, k) the probability of each candidate in the closed protocol: queries compete, and a pair is anchored or less probable."""
+        shares = balance(replace(candidates, temperature=COMPETING), self.options.iterations)
+        if self.options.has_step(ANCHORS):
+            rows, slots = candidates.edges()
+            sources, targets = candidates.queries[rows], candidates.targets[rows, slots]
+            most = most_probable(self._own(found, sources, targets), around.amount(sources, targets))
+            shares[rows, slots] = np.minimum(shares[rows, slots], most)
+        return shares
+
+    def first_links(self, task: AlignmentTask, always: bool = False) -> Alignment:
+        """What grows from the seeds where names say little: links that are evidence in the first round.
+
+        Args:
+            task: The seeds are its own.
+            always: Also where there are so many seeds that most entities have known links around them, or where names find them.
+        """
+        few = max(FEW_SEEDS * min(len(task.source.entities), len(task.target.entities)), MIN_CHECKED)
+        if not self.options.has_step(GROWTH) or len(task.seeds) < MIN_GROWING or not (always or len(task.seeds) < few):
             return Alignment.empty()
         searched = self._for_graphs(task)._search_training(task)
         rows, targets = searched.training_pairs
         found = np.unique(rows[targets == searched.training.targets[rows]])
-        if len(found) > NAMES_FIND * len(searched.training):
+        if not always and len(found) > NAMES_FIND * len(searched.training):
             return Alignment.empty()
         return grow(task, self.prepared.edges, self.options.seed)
 
@@ -220,7 +252,7 @@ class FittedFast:
         """How much each kind of evidence adds to the score of pairs (n, 2), with these links known."""
         ready = self._for_graphs(task)
         ready = replace(ready, searched=ready._search_training(task))  # which is all that the weights need
-        found = ready._evidence(task, known)
+        found, _ = ready._evidence(task, known)
         weights, _ = ready._learn(task, found)
         amounts = [weights[name] * evidence.compare(pairs[:, 0], pairs[:, 1]) for name, evidence in found.items()]
         kinds = [kind for kind in self.options.used_kinds if kind.name in found]
@@ -230,11 +262,27 @@ class FittedFast:
             np.column_stack(amounts) if amounts else np.zeros((len(pairs), 0)),
         )
 
-    def _evidence(self, task: AlignmentTask, known: Alignment) -> Found:
-        """The evidence of each kind that these graphs and links have, in the order of the kinds."""
-        view = View.of(task, known, self.prepared)
-        computed = {kind.name: kind.compute(view) for kind in self.options.used_kinds}
-        return {name: evidence for name, evidence in computed.items() if evidence is not None}
+    def _evidence(self, task: AlignmentTask, known: Alignment) -> tuple[Found, AnchoredEvidence]:
+        """The evidence of each kind that these graphs and links have, in the order of the kinds; and that of anchored links alone."""
+        assert self.searched is not None
+        view, kinds = View.of(task, known, self.prepared, self.searched.training), self.options.used_kinds
+        computed = {kind.name: kind.compute(view) for kind in kinds if kind.is_anchor}
+        own = self._own(_present(computed), known.sources, known.targets)
+        if self.options.has_step(ANCHORS):
+            view = view.anchored(np.where(np.isin(known.keys, task.seeds.keys), 1.0, own))
+        computed |= {kind.name: kind.compute(view) for kind in kinds if not kind.is_anchor}
+        found = _present(computed)
+        return {kind.name: found[kind.name] for kind in kinds if kind.name in found}, view.around
+
+    def _own(self, found: Found, sources: Ints, targets: Ints) -> Floats:
+        """(n,) 0 to 1: how far pairs are anchors: names or values, and not known links, say that the two are the same."""
+        own = np.zeros(len(sources))
+        for kind in self.options.used_kinds:
+            if kind.is_anchor and kind.name in found:
+                evidence = found[kind.name]
+                own = np.maximum(own, (kind.no_match or _AS_COMPARED).of(evidence, sources, targets))
+        low, high = ANCHOR
+        return np.clip((own - low) / (high - low), 0, 1)
 
     def _features(self, found: Found) -> PairFeatures:
         return PairFeatures(self.options.kinds, self.prepared, found)
@@ -263,19 +311,44 @@ class FittedFast:
         )
         return dict(zip(found, weights.tolist(), strict=True)), fit_no_match(features.features, right, wrong)
 
-    def _pairs(self, task: AlignmentTask, found: Found, training: Alignment | None = None) -> Pairs:
-        """All candidate pairs: those that names retrieve, and those that the graph does. For training links: theirs."""
+    def _pairs(
+        self, task: AlignmentTask, found: Found, training: Alignment | None = None, rest: tuple[Ints, Ints] | None = None
+    ) -> Pairs:
+        """All candidate pairs: those that names retrieve, and those that the graph does. For training links: theirs.
+
+        Args:
+            task: What to align.
+            found: The evidence of the round.
+            training: The links to find pairs for, instead of the queries.
+            rest: Queries and targets that are searched once more, among themselves.
+        """
         assert self.searched is not None
         by_name = self.searched.pairs if training is None else self.searched.training_pairs
-        searching = [kind for kind in self.options.used_kinds if kind.searches == "every round" and kind.name in found]
-        pairs = [by_name]
-        if searching:
-            stacked = Similarity(*(_stacked(searching, found, side) for side in ("source", "target")))
-            pairs.append(self._search(task, stacked, self.options.effort // 4, training))  # in every round, so it must be quick
+        pairs, effort = [by_name], self.options.effort // 4  # in every round, so it must be quick
+        stacked = self._stacked(found, ("every round",))
+        if stacked is not None:
+            pairs.append(self._search(task, stacked, effort, training))
+        stacked = self._stacked(found, ("every round", "the rest")) if rest is not None else None
+        if rest is not None and stacked is not None:
+            rows, targets = stacked.search(
+                *rest, 4 * self.options.k, both_directions=False, effort=self.options.effort, seed=self.options.seed
+            )
+            pairs.append((np.searchsorted(task.queries, rest[0])[rows], targets))
         rows, targets = unique_pairs(*_joined(pairs), self.options.training_links if training is not None else len(task.queries))
         sources = task.queries[rows] if training is None else training.sources[rows]
         may = allowed(task, sources, targets)
         return (rows, targets) if may.all() else (rows[may], targets[may])
+
+    def _stacked(self, found: Found, searches: tuple[str, ...]) -> Similarity | None:
+        """The vectors of all kinds that search so, beside each other, so that their inner product is the weighted sum."""
+        kinds = [kind for kind in self.options.used_kinds if kind.searches in searches and kind.name in found]
+        if not kinds:
+            return None
+        sides = (
+            sparse.csr_array(sparse.hstack([np.float32(np.sqrt(kind.weight)) * getattr(found[kind.name], side) for kind in kinds]))
+            for side in ("source", "target")
+        )
+        return Similarity(*sides)
 
     def _search(self, task: AlignmentTask, vectors: Searching, effort: int, training: Alignment | None = None) -> Pairs:
         """The pairs that some vectors retrieve, for the queries, or for the sources of training links."""
@@ -309,14 +382,14 @@ class TurnedFast:
         rows, probabilities = np.searchsorted(task.queries, found.targets[at, slots]), found.probabilities()[at, slots]
         if one_link(task.cardinality)[0]:
             turned = _packed(task.queries, rows, found.queries[at], probabilities, 4 * self.options.k)
-            return replace(_with_odds(turned, np.maximum(turned.scores, 0)), cardinality=task.cardinality)
+            return replace(with_odds(turned, np.maximum(turned.scores, 0)), cardinality=task.cardinality)
         often = int(np.bincount(rows[probabilities > NEGLIGIBLE]).max(initial=0))
         widest = max(4 * self.options.k, min(often, MOST_SEVERAL))
         turned = _packed(task.queries, rows, found.queries[at], probabilities, widest)
         return with_own_odds(turned, np.maximum(turned.scores, 0), task.cardinality)
 
-    def first_links(self, task: AlignmentTask) -> Alignment:
-        return self.fitted.first_links(turned_task(task)).turned()
+    def first_links(self, task: AlignmentTask, always: bool = False) -> Alignment:
+        return self.fitted.first_links(turned_task(task), always).turned()
 
     def contributions(self, task: AlignmentTask, known: Alignment, pairs: Ints) -> Contributions:
         return self.fitted.contributions(turned_task(task), known.turned(), pairs[:, ::-1])
@@ -325,12 +398,21 @@ class TurnedFast:
 def _is_turned(task: AlignmentTask) -> bool:
     if one_link(task.cardinality)[0] != one_link(task.cardinality)[1]:
         return task.cardinality == "one-to-many"
-    return task.protocol == "open" and _size(task.source) > _size(task.target)
+    return _size(task.source) > _size(task.target)
 
 
 def _size(graph: KnowledgeGraph) -> tuple[Any, ...]:
     """How large a graph is; whatever else is in it tells two graphs of the same number of entities apart."""
     return len(graph.entities), len(graph.triples), len(graph.names.text), list(graph.names.text), list(graph.entities)
+
+
+def _undecided(task: AlignmentTask, known: Alignment) -> tuple[Ints, Ints] | None:
+    """The queries and the targets without a nearly certain link, where they are the smaller part; in the closed protocol."""
+    if task.protocol != "closed" or task.cardinality != "one-to-one":
+        return None
+    decided = known.where(known.scores > DECIDED)
+    queries, pool = np.setdiff1d(task.queries, decided.sources), np.setdiff1d(task.pool, decided.targets)
+    return (queries, pool) if 0 < len(queries) < LARGEST_REST * len(task.queries) else None
 
 
 def _packed(queries: Ints, rows: Ints, targets: Ints, scores: Floats, most: int) -> Candidates:
@@ -339,26 +421,11 @@ def _packed(queries: Ints, rows: Ints, targets: Ints, scores: Floats, most: int)
     return Candidates(queries, packed.targets, packed.scores)
 
 
-def _with_odds(candidates: Candidates, probabilities: Floats) -> Candidates:
-    """The candidates with scores that give these probabilities, beside a no-match option with a score of 0."""
-    odds = probabilities / np.maximum(1 - probabilities.sum(axis=1, keepdims=True), 1e-9)
-    return replace(_rescored(candidates, odds), no_match_score=0.0)
-
-
-def _stacked(kinds: list[EvidenceKind], found: Found, side: str) -> sparse.csr_array:
-    """The vectors of several kinds beside each other, so that their inner product is the weighted sum."""
-    return sparse.csr_array(sparse.hstack([np.float32(np.sqrt(kind.weight)) * getattr(found[kind.name], side) for kind in kinds]))
+def _present(computed: dict[str, Any]) -> Found:
+    return {name: evidence for name, evidence in computed.items() if evidence is not None}
 
 
 def _joined(pairs: list[Pairs]) -> Pairs:
     nothing = np.empty(0, np.int64), np.empty(0, np.int32)
     rows, targets = (np.concatenate(part) for part in zip(nothing, *pairs, strict=True))
     return rows, targets
-
-
-def _rescored(candidates: Candidates, shares: Floats) -> Candidates:
-    """The same candidates with the logarithms of their shares as scores, best first."""
-    scores = np.where(candidates.targets >= 0, np.log(np.maximum(shares, 1e-30)), -np.inf).astype(np.float32)
-    order = np.argsort(-scores, axis=1, kind="stable")
-    targets, scores = (np.take_along_axis(array, order, axis=1) for array in (candidates.targets, scores))
-    return Candidates(candidates.queries, targets, scores)

@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kgalign.data import INDIVIDUAL, Candidates, Cardinality, Floats, Ints, one_link
-from kgalign.decoding.decoders import balance
-from kgalign.decoding.marginals import FARTHEST, matching_marginals
+from kgalign.decoding.marginals import FARTHEST, balance, matching_marginals
 from kgalign.features.copies import one_to_one_copies
 from kgalign.models.fast.evidence import EvidenceKind, Found, Prepared
 from kgalign.reasoning.no_match import MOST_RIGHT_UNTAUGHT, SCORE, Feature, NoMatchClassifier, careful_shares, share_of_right

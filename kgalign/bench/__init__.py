@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from kgalign.bench import ablation as ablations
 from kgalign.bench import real as real_graphs
+from kgalign.bench import seed_rows
 from kgalign.bench.equal_names import EQUAL_NAMES
 from kgalign.bench.peers import PEERS, peers
 from kgalign.bench.plan import Plan
@@ -63,6 +64,7 @@ TABLES = {
     "table4": BenchTable(table4, ("table4",), TABLE4_MODELS),
     "ablation": BenchTable(ablations.ablation, ablations.EXPERIMENTS, ablations.ABLATION_MODELS, ablations.has_ablation),
     "peers": BenchTable(peers, tuple(PEERS), PEERS, PEERS.__contains__),
+    seed_rows.EXPERIMENT: BenchTable(seed_rows.measure_seeds, (seed_rows.EXPERIMENT,), (DEFAULT,), (DEFAULT,).__contains__),
     "quick": BenchTable(quick, ("quick",), MODELS, seeds=(0,)),
     real_graphs.REAL: BenchTable(
         real_graphs.real,

@@ -23,6 +23,7 @@ from kgalign.evaluate import evaluate
 from kgalign.runs import peak_mb
 
 Change = Callable[[AlignmentTask], AlignmentTask]
+Redraw = Callable[[AlignmentTask, Alignment, int], tuple[AlignmentTask, Alignment]]
 
 
 def without_seeds(task: AlignmentTask) -> AlignmentTask:
@@ -39,6 +40,7 @@ class RunRow:
         model: A registered name; None: the model of the case.
         protocol: The protocol that the dataset is read in.
         change: Takes something out of the task.
+        redraw: Divides seeds and gold links anew, with a random seed.
         threshold: Adds a second row: the links above 0.5 that a greedy decoder makes of the same candidates.
     """
 
@@ -47,6 +49,7 @@ class RunRow:
     model: str | None = None
     protocol: Protocol = "closed"
     change: Change | None = None
+    redraw: Redraw | None = None
     threshold: bool = False
 
 
@@ -97,6 +100,7 @@ def _measure(dataset: Dataset, row: RunRow) -> list[tuple[str, dict[str, Any], f
     began = time.perf_counter()
     task, gold = dataset.read(row.protocol)
     task = row.change(task) if row.change else task
+    task, gold = row.redraw(task, gold, row.rules["seed"]) if row.redraw else (task, gold)
     assert row.model is not None
     run = align(task, gold, model=row.model, options=row.options, **row.rules)
     seconds = time.perf_counter() - began

@@ -32,6 +32,7 @@ bench: .venv/benchmarks
 	$(RUN)kgalign bench real --data $(DATA)/real
 	$(RUN)python -m benchmarks.measure.splink_tables --data $(DATA)/real
 	$(RUN)kgalign bench peers --data $(DATA)
+	$(RUN)kgalign bench seeds --data $(DATA)
 	$(RUN)kgalign bench table3 --data $(DATA) --seeds 0
 	$(RUN)kgalign bench ablation --data $(DATA) --seeds 0
 	$(RUN)python -m benchmarks.measure.scale

@@ -20,9 +20,11 @@ from kgalign.bench.ablation import ablation_rows, parts_with_evidence
 from kgalign.bench.plan import find_datasets
 from kgalign.bench.results import append, make_line, read_lines
 from kgalign.bench.runs import in_own_process, measure_rows
+from kgalign.bench.seed_rows import hub_seeds, random_seeds
 from kgalign.bench.summary import summarise
 from kgalign.bench.systems import find_cases, find_systems
 from kgalign.datasets import DEMOS
+from kgalign.features.relations import Edges
 from kgalign.models import DEFAULT
 from kgalign.models.fast import KINDS, EvidenceKind, Fast
 from kgalign.seams import Capabilities
@@ -212,6 +214,28 @@ def test_a_new_kind_of_evidence_is_measured(plan, monkeypatch, in_this_process):
     assert with_it["metrics"]["mrr"] != without["metrics"]["mrr"]
 
 
+def test_seeds_are_drawn_from_all_links_and_names_are_withheld():
+    task, gold = demo()
+    drawn, rest = random_seeds(replace(task, protocol="closed"), gold, 1, 0.1)
+    links = task.seeds + gold
+    assert len(drawn.seeds) == round(0.1 * len(links))
+    assert len(drawn.seeds) + len(rest) == len(links)
+    assert sorted(np.concatenate([drawn.seeds.keys, rest.keys])) == sorted(links.keys)
+    assert drawn.queries.tolist() == sorted(rest.sources)
+    assert not any(drawn.source.names)
+    again, _ = random_seeds(replace(task, protocol="closed"), gold, 2, 0.1)
+    assert not np.array_equal(again.seeds.pairs, drawn.seeds.pairs)
+
+
+def test_hubs_are_the_links_of_highest_degree_and_the_others_are_queries():
+    task, gold = demo()
+    drawn, rest = hub_seeds(replace(task, protocol="open"), gold, 0, 0.1)
+    source, target = (side.degrees for side in Edges.of_task(task))
+    degrees = [source[links.sources] + target[links.targets] for links in (drawn.seeds, rest)]
+    assert degrees[0].min() >= degrees[1].max()
+    assert len(drawn.queries) == len(task.source.entities) - len(drawn.seeds), "the open protocol"
+
+
 def test_ablation_rows_follow_the_declared_parts():
     rows = ablation_rows(DEFAULT, ("names", "a", "b"))
     assert list(rows) == [
@@ -225,11 +249,15 @@ def test_ablation_rows_follow_the_declared_parts():
         "everything without names",
         "everything without a",
         "everything without b",
+        "everything without anchors",
+        "everything without search among the rest",
         "everything without joint",
         "no names: + joint",
         "no names: + easy-to-hard, confident links only",
         "no names: everything without a",
         "no names: everything without b",
+        "no names: everything without anchors",
+        "no names: everything without search among the rest",
     ]
     assert rows["+ a"].options == {"without": "b"}
     assert rows["+ b"].options == {}
@@ -244,7 +272,17 @@ def test_the_baseline_stands_beside_the_ablation_of_a_model(plan):
 
 def test_parts_without_evidence_are_left_out():
     task, _ = demo()
-    without = {"other languages", "same IRI", "words", "meanings", "codes", "other codes", "disjoint classes", "nothing"}
+    without = {
+        "other languages",
+        "same IRI",
+        "words",
+        "meanings",
+        "profiles",
+        "codes",
+        "other codes",
+        "disjoint classes",
+        "nothing",
+    }
     assert parts_with_evidence(Longer(), task) == tuple(kind.name for kind in Longer().kinds if kind.name not in without)
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from kgalign import Alignment, KnowledgeGraph, align
+from kgalign import Alignment, Candidates, Capabilities, KnowledgeGraph, Rules, align, coordinate
 from kgalign.data import AlignmentTask, Names
-from kgalign.features.functionality import AnchoredEvidence, inverse_functionality, relation_inclusions
+from kgalign.features.functionality import AnchoredEvidence, Inclusions, inverse_functionality
 from kgalign.features.reach import reach_vectors
 from kgalign.features.relations import Edges
 from kgalign.models.fast.growth import grow
@@ -45,6 +45,23 @@ def nameless_task(count: int = 400, seeds: int = 24, seed: int = 0) -> tuple[Ali
     return AlignmentTask(left, right, known, queries, pool, "closed"), truth
 
 
+class Scripted:
+    """A model that finds nothing, and grows nothing; it keeps the order in which it was asked to grow."""
+
+    capabilities = Capabilities(grows=True)
+
+    def __init__(self) -> None:
+        self.asked: list[bool] = []
+
+    def predict(self, task: AlignmentTask, known: Alignment) -> Candidates:
+        none = np.full((len(task.queries), 1), -1), np.full((len(task.queries), 1), -np.inf)
+        return Candidates(task.queries, *none, no_match_score=0.0)
+
+    def first_links(self, task: AlignmentTask, always: bool = False) -> Alignment:
+        self.asked.append(always)
+        return Alignment.empty()
+
+
 def test_relation_with_one_beginning_for_each_end_determines_it() -> None:
     edges = Edges.of(graph([(0, 0, 1), (2, 0, 3), (0, 1, 4), (2, 1, 4)], 5))
     assert inverse_functionality(edges)[:2].tolist() == [1.0, 0.5]
@@ -54,9 +71,10 @@ def test_relation_is_included_in_the_one_that_holds_between_the_same_links() -> 
     triples = [(0, 0, 1), (2, 0, 3)]
     edges = Edges.of(graph(triples, 5)), Edges.of(graph([(head, 1, tail) for head, _, tail in triples], 5))
     known = Alignment(np.column_stack([np.arange(5), np.arange(5)]))
-    forward, backward = relation_inclusions(edges, known)
-    assert forward[0, 1] > 0.6 > 0.1 > forward[0, 0]
-    assert backward[0, 1] > 0.6
+    found = Inclusions.of(edges, known)
+    assert [matrix[0, 1] for matrix in found.common] == [2, 2], "both facts, seen from either graph"
+    assert found.common[0][0, 0] == 0
+    assert found.often[0][0] == found.often[1][1] == 2
 
 
 def test_pair_without_a_known_link_around_it_has_no_anchored_evidence() -> None:
@@ -94,6 +112,13 @@ def test_growth_draws_the_same_links_for_the_same_seed() -> None:
 def test_nothing_grows_without_seeds() -> None:
     task, _ = nameless_task(seeds=0)
     assert len(grow(task, Edges.of_task(task))) == 0
+
+
+def test_growth_starts_where_hardly_any_held_out_seed_is_found() -> None:
+    task, _ = nameless_task(count=900, seeds=400)
+    model = Scripted()
+    coordinate(model, task, Rules(held_out=0.1))
+    assert model.asked == [False, True], "first as the model sees fit, then because the rounds found nothing"
 
 
 def test_align_without_names_finds_most_links_from_few_seeds() -> None:

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kgalign import Candidates
-from kgalign.decoding.marginals import matching_marginals
+from kgalign.decoding.marginals import balance, matching_marginals
 
 SCORES = st.floats(-4, 4, width=32)
 
@@ -122,3 +122,16 @@ def test_far_scores_give_finite_marginals():
     assert np.isfinite(marginals).all()
     assert marginals[0, 0] == pytest.approx(0.5, abs=1e-6)
     assert not marginals[2].any(), "a query without candidates has no probability to give"
+
+
+def test_sinkhorn_shares_are_those_of_dense_matrices():
+    random = np.random.default_rng(3)
+    scores = -np.sort(-random.normal(size=(6, 5)), axis=1)
+    targets = np.array([random.permutation(8)[:5] for _ in range(6)])
+    candidates = Candidates(np.arange(6), targets, scores)
+    dense = np.zeros((6, 8))
+    np.put_along_axis(dense, targets, candidates.probabilities(), axis=1)
+    for _ in range(7):
+        dense /= dense.sum(axis=1, keepdims=True)
+        dense /= np.maximum(dense.sum(axis=0, keepdims=True), 1)
+    assert np.allclose(balance(candidates, 7), np.take_along_axis(dense, targets, axis=1))

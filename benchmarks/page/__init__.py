@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from benchmarks.page import own_sections, paper_tables, real_section, tables_section, training_sections
+from benchmarks.page import own_sections, paper_tables, real_section, seeds_section, tables_section, training_sections
 from benchmarks.results import ROOT, Results
 
 PAGE = ROOT / "docs" / "results.md"
@@ -13,6 +13,8 @@ SECTIONS: tuple[Callable[[Results], str], ...] = (
     tables_section.tables_beside_splink,
     own_sections.default_model,
     own_sections.default_model_open,
+    seeds_section.seeds,
+    seeds_section.regimes,
     own_sections.small_graphs,
     own_sections.ablation,
     own_sections.growth,

@@ -2,9 +2,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from kgalign import Alignment, AlignmentTask, KnowledgeGraph
+from kgalign import Alignment, AlignmentTask, Candidates, KnowledgeGraph
 from kgalign.data import ALTERNATIVE, Name, Names
 from kgalign.explain.diagnosis import diagnose, has_few_links
+from kgalign.reasoning import HeldOut
 
 
 def task_of(source_names, target_names, triples=((0, 0, 1),), seeds=()):
@@ -77,3 +78,16 @@ def test_missing_seeds_and_triples_give_a_hint():
     assert "no name is in both graphs" in found
     assert "0 seeds" in found
     assert "the source has few triples" in found
+
+
+def test_held_out_seeds_that_were_not_found_again_are_told():
+    task = task_of(["Rome", "Oslo"] * 20, ["Rome", "Paris"] * 20)
+    links = Alignment(np.column_stack([np.arange(30)] * 2))
+    right = np.arange(30) < 4
+    scores = np.where(right, 3.0, -3.0)[:, None]
+    held_out = HeldOut(links, Candidates(np.arange(30), np.arange(30)[:, None], scores, no_match_score=0.0))
+    lines = diagnose(task, Alignment.empty(), held_out)
+    assert "check: 4 of 30 held-out seeds were found again, with a probability above 0.5" in lines
+    assert any("give seeds of all kinds of entities" in line for line in lines)
+    enough = replace(held_out, candidates=replace(held_out.candidates, scores=np.full((30, 1), 3.0)))
+    assert not any("of all kinds" in line for line in diagnose(task, Alignment.empty(), enough))

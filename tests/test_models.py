@@ -9,6 +9,7 @@ import torch
 from conftest import graph, task_of
 
 from kgalign import MODELS, Alignment, OptionError, Rules, align, coordinate, demo, evaluate, make_model
+from kgalign.data import turned_task
 from kgalign.features.relations import Edges, match_relations
 from kgalign.models import options_of
 from kgalign.models.fast import KINDS, Similarity, View
@@ -269,3 +270,20 @@ def test_no_kind_of_evidence_disturbs_another(pair):
     before = near[0].toarray()
     weighted(*near)
     np.testing.assert_array_equal(near[0].toarray(), before)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("protocol", ["open", "closed"])
+def test_source_and_target_can_change_places(pair, protocol):
+    task, _ = pair
+    task = replace(task, seeds=Alignment.empty(), protocol=protocol)
+    one, other = align(task).alignment, align(turned_task(task)).alignment.turned()
+    probability = dict(zip(other.keys.tolist(), other.scores.tolist(), strict=True))
+    both = [key for key in one.keys.tolist() if key in probability]
+    assert len(both) >= 0.995 * max(len(one), len(other))
+    apart = [
+        abs(score - probability[key])
+        for key, score in zip(one.keys.tolist(), one.scores.tolist(), strict=True)
+        if key in probability
+    ]
+    assert max(apart) < 0.02

@@ -278,7 +278,7 @@ def _finish(run: Run, output: Path, as_json: bool) -> None:
     console.print(f"the report: {folder}/report.html")
     if run.model is not None and has_few_links(run.task, run.alignment):
         console.print(f"{'few' if len(run.alignment) else 'no'} links found; what each stage had to work with:")
-        show_hints(f"  {line}" for line in diagnose(run.task, run.alignment))
+        show_hints(f"  {line}" for line in diagnose(run.task, run.alignment, run.reasoning.held_out))
     if not len(run.alignment):
         raise typer.Exit(1)
 

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+import numpy as np
+
 from kgalign.data import Alignment, AlignmentTask, Ints, KnowledgeGraph
+from kgalign.decoding.decoders import greedy
 from kgalign.features.text import SHARED_SCRIPT, fold, script_overlap, scripts
 from kgalign.iri import local_name
+from kgalign.reasoning import HeldOut
 
 FEW_LINKS = 0.02  # plausible links for each entity that could have one
 FEW_SEEDS = 20
+FEW_FOUND = 0.2  # of the held-out seeds
 PLAUSIBLE = 0.5
 CODE = 0.5  # a name with a smaller share of letters than this is a code, such as Q42
 MOST_NAMES = 10_000  # entities; a larger graph is sampled
@@ -22,8 +27,14 @@ def has_few_links(task: AlignmentTask, alignment: Alignment) -> bool:
     return not len(alignment) or plausible < FEW_LINKS * min(len(task.queries), len(task.pool))
 
 
-def diagnose(task: AlignmentTask, alignment: Alignment) -> list[str]:
-    """A line for each stage about what it had to work with, then a hint for each stage that had too little."""
+def diagnose(task: AlignmentTask, alignment: Alignment, held_out: HeldOut | None = None) -> list[str]:
+    """A line for each stage about what it had to work with, then a hint for each stage that had too little.
+
+    Args:
+        task: What was aligned.
+        alignment: The links that were found.
+        held_out: The held-out seeds and their candidates, if some were held out.
+    """
     source, target = _names(task.source, task.queries), _names(task.target, task.pool)
     all_source, all_target = ([name for own in side for name in own] for side in (source, target))
     common = len({*map(fold, all_source)} & {*map(fold, all_target)} - {""})
@@ -38,7 +49,24 @@ def diagnose(task: AlignmentTask, alignment: Alignment) -> list[str]:
         f"triples: {_triple_text(task.source)} in the source, {_triple_text(task.target)} in the target",
         f"links: {len(alignment):,}, {plausible:,} of them with a probability above {PLAUSIBLE}",
     ]
-    return stages + [f"hint: {hint}" for hint in _hints(task, source, target, overlap, common)]
+    hints = [*_hints(task, source, target, overlap, common)]
+    if held_out is not None:
+        found = _found_again(held_out)
+        stages.append(
+            f"check: {found:,} of {len(held_out.links):,} held-out seeds were found again, with a probability above {PLAUSIBLE}"
+        )
+        if found < FEW_FOUND * len(held_out.links):
+            hints.append(
+                "few held-out seeds were found again, though each has a match: give seeds of all kinds of entities, not only of those with "
+                "the most neighbours or of one class; more of them help too"
+            )
+    return stages + [f"hint: {hint}" for hint in hints]
+
+
+def _found_again(held_out: HeldOut) -> int:
+    """How many held-out seeds have their match as the best candidate, with a plausible probability."""
+    best = greedy(held_out.candidates)
+    return int(np.isin(held_out.links.keys, best.keys[best.scores > PLAUSIBLE]).sum())
 
 
 def _hints(

@@ -23,6 +23,7 @@ logger = logging.getLogger(__name__)
 LEAST_PLAUSIBLE = 0.05  # below this probability a link is no soft evidence
 MIN_HELD_OUT = 20  # fewer links say nothing about the others
 MIN_NEW_HELD_OUT = 10
+MIN_SHARPENING = 100  # held-out seeds: fewer say little about links that are nearly all right
 LEAST_RECALL = (
     0.1  # of held-out seeds: with fewer among the confident links, the rounds begin again with links that grow from the seeds
 )
@@ -321,7 +322,7 @@ def _calibration(scored: Candidates, decoder: Decoder, task: AlignmentTask, held
     if not np.isfinite(scored.no_match_score):
         fitted = calibrated(scored, held_out, task.cardinality)
         return partial(replace, temperature=fitted.temperature, no_match_score=fitted.no_match_score)
-    if task.protocol == "closed" and task.cardinality == "one-to-one":
+    if task.protocol == "closed" and task.cardinality == "one-to-one" and len(held_out) >= MIN_SHARPENING:
         return Sharpening.fit(scored, decoder(scored), held_out)
     return None
 

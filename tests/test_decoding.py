@@ -5,7 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from kgalign import DECODERS, OptionError, make_decoder
+from kgalign import DECODERS, Candidates, OptionError, make_decoder
+from kgalign.decoding.cardinality import with_odds
 from kgalign.decoding.decoders import csls, greedy, joint, mutual, sinkhorn, stable
 
 MATRICES = arrays(float, st.tuples(st.integers(1, 7), st.integers(1, 7)), elements=st.sampled_from([0, 0.1, 0.2, 0.5, 0.5001, 0.9]))
@@ -131,3 +132,12 @@ def test_unknown_names_and_values_are_refused():
         joint(candidates_of([[1.0]]), tau=1.0)
     with pytest.raises(OptionError, match="unmatched=0"):
         joint(candidates_of([[1.0]]), unmatched=0.0)
+
+
+@pytest.mark.parametrize("decoder", ["mutual", "stable"])
+def test_targets_compare_queries_by_probability_and_not_by_odds_within_each(decoder):
+    """A query that is certain to have some match has high odds for all of its candidates."""
+    probabilities = np.array([[0.6, 0.4], [0.6, 0.3]])
+    candidates = with_odds(Candidates([0, 1], [[1, 0], [0, 2]], np.zeros((2, 2))), probabilities * [[0.999999], [1.0]])
+    links = {tuple(pair) for pair in DECODERS[decoder](candidates).pairs.tolist()}
+    assert links == {(0, 1), (1, 0)}

@@ -36,9 +36,10 @@ def default_model(results: Results) -> str:
         "`fast` compares names and the known links around two entities, with Easy-to-Hard and joint decisions (`kgalign align FOLDER`, no "
         "option set). *No seeds*: the model gets no seed. *No names*: all names are empty. Closed protocol, hits@1 in percent, mean and "
         "spread over seeds. The other columns are means over the three pairs: the expected calibration error (ECE), the share of right links "
-        "among those above a probability of 0.9, the seconds on two cores with reading; and the highest peak of memory in MiB. Each run has "
-        "a process of its own. Options were chosen on links held out of the seeds of ZH-EN and FR-EN. The test figures of each version were "
-        "seen before the next version was built, so these figures are not from a single evaluation on the test links."
+        "among those above a probability of 0.9, the seconds with reading; and the highest peak of memory in MiB. Each run has a process of "
+        "its own. Runs of `fast` had one core each, and two ran side by side. Options were chosen on links held out of the seeds. The test "
+        "figures of each version were seen before the next version was built, so these figures are not from a single evaluation on the test "
+        "links."
     )
     header = ("", *NAMES_OF_PAIRS, "ECE", "right above p = 0.9", "seconds", "MiB")
     return section(f"## {DEFAULT}, the default model", text, table(header, rows))

@@ -12,9 +12,9 @@ from kgalign.bench.plan import Plan
 from kgalign.bench.results import Line
 from kgalign.bench.runs import RunRow, measure_rows
 from kgalign.bench.systems import find_cases
-from kgalign.data import Alignment, AlignmentTask, without_names
+from kgalign.data import Alignment, AlignmentTask, Ints, without_names
 from kgalign.features.relations import Edges
-from kgalign.models import DEFAULT
+from kgalign.models import DEFAULT, make_model
 
 EXPERIMENT = "seeds"
 SHARES = (0.01, 0.05, 0.2, 0.3)
@@ -24,7 +24,7 @@ HUBS = 0.1
 def seed_rows() -> dict[str, RunRow]:
     """The rows by name: shares of all links as seeds, drawn at random, without names; some of them without a step; and hubs."""
     rows = {_name(share): RunRow(redraw=partial(random_seeds, share=share)) for share in SHARES}
-    steps = ("growth", "anchors", "search among the rest")
+    steps = make_model(DEFAULT).capabilities.steps
     rows |= {f"{_name(SHARES[0])}, without {step}": replace(rows[_name(SHARES[0])], options={"without": step}) for step in steps}
     hubs = RunRow(redraw=partial(hub_seeds, share=HUBS), protocol="open")
     return rows | {f"the {HUBS:.0%} of highest degree": hubs}
@@ -51,7 +51,8 @@ def hub_seeds(task: AlignmentTask, gold: Alignment, seed: int, share: float) -> 
     return _divided(task, links, order[: round(share * len(links))])
 
 
-def _divided(task: AlignmentTask, links: Alignment, chosen: np.ndarray) -> tuple[AlignmentTask, Alignment]:
+def _divided(task: AlignmentTask, links: Alignment, chosen: Ints) -> tuple[AlignmentTask, Alignment]:
+    """The task with the chosen links as seeds, and the other links."""
     is_seed = np.zeros(len(links), bool)
     is_seed[chosen] = True
     seeds, gold = links.where(is_seed), links.where(~is_seed)

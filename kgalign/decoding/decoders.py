@@ -33,7 +33,7 @@ def mutual(candidates: Candidates, *, seed: int = 0) -> Alignment:
     if candidates.cardinality != "one-to-one":
         return _several_links(candidates)
     rows, slots = candidates.edges()
-    targets, scores = candidates.targets[rows, slots], candidates.scores[rows, slots]
+    targets, scores = candidates.targets[rows, slots], _comparable(candidates)[rows, slots]
     order = np.lexsort((-scores, targets))  # stable, and the rows are shuffled: a tied target picks at random
     _, first = np.unique(targets[order], return_index=True)
     best = order[first]
@@ -50,7 +50,7 @@ def stable(candidates: Candidates, *, seed: int = 0) -> Alignment:
     if candidates.cardinality != "one-to-one":
         return _several_links(candidates)
     columns, count = _columns(candidates)
-    chosen = propose(columns, candidates.scores.astype(np.float64), count)
+    chosen = propose(columns, _comparable(candidates), count)
     return _decided(candidates, chosen, candidates.probabilities())
 
 
@@ -61,7 +61,7 @@ def csls(candidates: Candidates, *, neighbours: int = 10, seed: int = 0) -> Alig
         return greedy(candidates, seed=seed)
     rows, slots = candidates.edges()
     columns, count = _columns(candidates)
-    scores = candidates.scores[rows, slots].astype(np.float64)
+    scores = _comparable(candidates)[rows, slots]
     row_means = _mean_of_best(rows, scores, len(candidates), neighbours)
     column_means = _mean_of_best(columns[rows, slots], scores, count, neighbours)
     corrected = np.full(candidates.scores.shape, -np.inf)
@@ -120,6 +120,13 @@ def joint(candidates: Candidates, *, tau: float = 0.0, unmatched: float = 0.01, 
     return replace(
         _decided(candidates, chosen, probabilities), record={"decoder": "joint", "sub_spaces": spaces, "largest_sub_space": largest}
     )
+
+
+def _comparable(candidates: Candidates) -> Floats:
+    """(n, k) scores that compare between queries: beside a no-match option, scores are odds within each query."""
+    if np.isfinite(candidates.no_match_score):
+        return np.log(np.maximum(candidates.probabilities(), 1e-300))
+    return candidates.scores.astype(np.float64)
 
 
 def _several_links(candidates: Candidates) -> Alignment:

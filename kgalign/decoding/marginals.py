@@ -31,7 +31,7 @@ def matching_marginals(candidates: Candidates, no_match_score: float, iterations
 
 
 def balance(candidates: Candidates, iterations: int) -> Floats:
-    """(n, k) probabilities after Sinkhorn normalisation, in which queries compete for targets: rows sum to 1, columns to 1 at most."""
+    """(n, k) probabilities after Sinkhorn normalisation, in which queries compete for targets: rows and columns sum to 1 at most."""
     rows, slots, row_starts, by_column, column_starts = _sorted_edges(candidates)
     values = candidates.probabilities()[rows, slots].astype(np.float64)
     shares = np.zeros(candidates.scores.shape)

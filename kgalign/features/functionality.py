@@ -33,6 +33,7 @@ class Inclusions:
 
     @classmethod
     def of(cls, edges: tuple[Edges, Edges], known: Alignment) -> Inclusions:
+        known = known.where(known.scores > 0)  # so that both products have the same pairs of relations
         order = np.argsort(known.scores, kind="stable")  # of several links of an entity, the most probable one stays
         facts = []
         for side, ids in zip(edges, (known.sources, known.targets), strict=True):

@@ -23,13 +23,12 @@ ITERATIONS = 3  # of the subspace iteration that finds the directions
 Sides = tuple[Floats, Floats]  # (n, d), (m, d)
 
 
-def profile_vectors(edges: tuple[Edges, Edges], known: Alignment, seed: int = 0) -> Sides | None:
+def profile_vectors(edges: tuple[Edges, Edges], known: Alignment) -> Sides | None:
     """Unit vectors of the entities of both graphs, 0 for an entity without any relation; None where too few links are known.
 
     Args:
         edges: Those of both graphs.
         known: Each link counts by its probability.
-        seed: Draws the start of the iteration.
     """
     if len(known) < MIN_LINKS:
         return None
@@ -45,7 +44,7 @@ def profile_vectors(edges: tuple[Edges, Edges], known: Alignment, seed: int = 0)
     if not all(profile.shape[1] for profile in profiles):
         return None
     source, target = (
-        _unit(profile @ directions) for profile, directions in zip(profiles, _directions(linked[0], linked[1], seed), strict=True)
+        _unit(profile @ directions) for profile, directions in zip(profiles, _directions(linked[0], linked[1]), strict=True)
     )
     return source, target
 
@@ -63,7 +62,7 @@ def _profiles(side: Edges) -> sparse.csr_array:
     return profile
 
 
-def _directions(source: sparse.csr_array, target: sparse.csr_array, seed: int) -> Sides:
+def _directions(source: sparse.csr_array, target: sparse.csr_array) -> Sides:
     """(r, d) and (s, d) the directions in which the profiles of linked entities correlate, the strongest ones, by their correlation."""
     factors = []
     for side in (source, target):
@@ -74,7 +73,7 @@ def _directions(source: sparse.csr_array, target: sparse.csr_array, seed: int) -
     correlations = solve(factors[0], (source.T @ target).toarray().astype(np.float64), lower=True)
     correlations = solve(factors[1], correlations.T, lower=True).T
     size = min(DIMENSIONS, *correlations.shape)
-    right = np.random.default_rng(seed).standard_normal((correlations.shape[1], size))
+    right = np.random.default_rng(0).standard_normal((correlations.shape[1], size))
     for _ in range(ITERATIONS):
         right, _ = np.linalg.qr(correlations.T @ (correlations @ right))
     left, strengths, turn = np.linalg.svd(correlations @ right, full_matrices=False)

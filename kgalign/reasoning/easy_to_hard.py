@@ -24,9 +24,7 @@ LEAST_PLAUSIBLE = 0.05  # below this probability a link is no soft evidence
 MIN_HELD_OUT = 20  # fewer links say nothing about the others
 MIN_NEW_HELD_OUT = 10
 MIN_SHARPENING = 100  # held-out seeds: fewer say little about links that are nearly all right
-LEAST_RECALL = (
-    0.1  # of held-out seeds: with fewer among the confident links, the rounds begin again with links that grow from the seeds
-)
+LEAST_RECALL = 0.1  # of held-out seeds: with fewer among the confident links, first links grow from the seeds
 
 
 @dataclass(frozen=True)
@@ -137,7 +135,8 @@ def coordinate(model: FittedModel, task: AlignmentTask, rules: Rules | None = No
         if model.capabilities.grows and not started and _found_few(state.confident, wide[1]):
             # Such as where seeds are hubs: what they teach does not fit other entities, and says so here.
             grown = _State(found=model.first_links(first, always=True), rounds=state.rounds)  # type: ignore[attr-defined]
-            state = _run_phase(model, wide[0], rules, decoder, grown, wide[1], None, on_round, is_wide=True)
+            if len(grown.found):
+                state = _run_phase(model, wide[0], rules, decoder, grown, wide[1], None, on_round, is_wide=True)
         known = _outside(state.confident, task)
         if len(wide[1]):
             scored = state.scored if task.protocol == wide[0].protocol else _predicted(model, first, state)[0]
@@ -229,7 +228,7 @@ def _run_phase(
             mean_probability=round(float(confident.scores.mean()), 4) if len(confident) else None,
             held_out=checked,
             new_held_out=new_checked,
-            changed=_changed(before, alignment) if state.rounds else 0,
+            changed=_changed(before, alignment) if len(state.alignment) else 0,
             matched=len(alignment),
             seconds=time.perf_counter() - began,
             stopped=_why_stop(fed_back, rules, len(new), _deciding(task), new_checked),

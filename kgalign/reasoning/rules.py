@@ -28,7 +28,8 @@ class Rules:
         all_entities: Looks for confident links among all entities without a seed first, not only among the queries and the pool: they
             are evidence too. Then the rounds begin again with the queries alone, and with all evidence found so far.
         held_out: The share of the seeds that is held out at first, if the model has not learnt from them. They show how many confident
-            links are right: a round whose new ones are mostly wrong is the last and is discarded. They also calibrate the probabilities.
+            links are right: a round whose new ones are mostly wrong is the last and is discarded. Enough of them also calibrate the
+            probabilities.
             Then the rounds begin again with all seeds.
         seed: Draws the held-out seeds, and decides exact ties.
     """

@@ -117,7 +117,7 @@ def pair_products(source: Vectors, target: Vectors, rows: Ints, columns: Ints) -
         return sparse_products(
             source.indptr, source.indices, source.data, target.indptr, target.indices, target.data, rows, columns
         )
-    return dense_products(source, target, rows, columns)
+    return dense_products(np.asarray(source, np.float32), np.asarray(target, np.float32), rows, columns)
 
 
 def pack(rows: Ints, columns: Ints, scores: Floats, count: int, k: int) -> Candidates:

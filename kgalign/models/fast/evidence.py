@@ -77,7 +77,7 @@ class EvidenceKind:
         searches: Whether it retrieves candidates: once for a task, in every round together with other kinds, only among the rest that is
             undecided, or never. A kind that searches once prepares `Searching` evidence; one that searches in rounds computes a `Similarity`.
         no_match: Its feature for the no-match classifier, if it has one.
-        is_anchor: Whether it comes from the two entities alone, such as names and values, and not from known links.
+        is_anchor: Whether it comes from names and values of the two entities, and not from links around them.
         is_decisive: Without enough seeds, relations alone do not overrule it where it is strong.
         seed_discount: Multiplies the weight that seeds teach: more links are known around seeds than around other entities.
     """
@@ -126,7 +126,7 @@ class View:
 
     Attributes:
         known: The known links, each with its probability.
-        plausible: The known links with a probability above 0.5.
+        plausible: The links with a probability above 0.5, anchored or not: they match relations and properties.
         unlearnt: The plausible links that weights are not learnt from. What is fitted to links must be fitted to these: it would say
             more about the links of its own than about others.
         relations: How far relations match, see `match_relations`.

@@ -67,10 +67,12 @@ class Fast:
     and identifiers suggest the first known links; where names say nothing, enough seeds take their weight away.
 
     Attributes:
-        k: Candidates for each query by name, and as many by the graph; targets that have it among their own k best come on top.
+        k: Candidates for each query by name, and as many by the graph; targets that have it among their own k best come on top. In the
+            search among the rest, four times as many.
         word_vectors: A GloVe or word2vec text file.
         encoder: A folder with a sentence encoder, see `kgalign.features.encoders`.
-        effort: How far the search for candidates by name goes, see `find_candidates`; by the graph a quarter of it, in every round.
+        effort: How far the search for candidates by name goes, see `find_candidates`, and that among the rest; by the graph a quarter of it,
+            in every round.
         iterations: Rounds of Sinkhorn normalisation or belief propagation.
         training_links: Seeds that weights are learnt from, at most.
         soft_evidence: Whether plausible links are evidence too, or confident ones alone.
@@ -239,14 +241,19 @@ class FittedFast:
             always: Also where there are so many seeds that most entities have known links around them, or where names find them.
         """
         few = max(FEW_SEEDS * min(len(task.source.entities), len(task.target.entities)), MIN_CHECKED)
-        if not self.options.has_step(GROWTH) or len(task.seeds) < MIN_GROWING or not (always or len(task.seeds) < few):
+        if not self.options.has_step(GROWTH) or task.cardinality != "one-to-one" or len(task.seeds) < MIN_GROWING:
             return Alignment.empty()
-        searched = self._for_graphs(task)._search_training(task)
+        ready = self._for_graphs(task)
+        if not always and (len(task.seeds) >= few or ready._names_find_seeds(task)):
+            return Alignment.empty()
+        return grow(task, ready.prepared.edges, self.options.seed)
+
+    def _names_find_seeds(self, task: AlignmentTask) -> bool:
+        """Whether names retrieve most of the links that weights are learnt from."""
+        searched = self._search_training(task)
         rows, targets = searched.training_pairs
         found = np.unique(rows[targets == searched.training.targets[rows]])
-        if not always and len(found) > NAMES_FIND * len(searched.training):
-            return Alignment.empty()
-        return grow(task, self.prepared.edges, self.options.seed)
+        return len(found) > NAMES_FIND * len(searched.training)
 
     def contributions(self, task: AlignmentTask, known: Alignment, pairs: Ints) -> Contributions:
         """How much each kind of evidence adds to the score of pairs (n, 2), with these links known."""
@@ -265,7 +272,8 @@ class FittedFast:
     def _evidence(self, task: AlignmentTask, known: Alignment) -> tuple[Found, AnchoredEvidence]:
         """The evidence of each kind that these graphs and links have, in the order of the kinds; and that of anchored links alone."""
         assert self.searched is not None
-        view, kinds = View.of(task, known, self.prepared, self.searched.training), self.options.used_kinds
+        training = None if task.cardinality == "many-to-many" else self.searched.training  # which learns no weights
+        view, kinds = View.of(task, known, self.prepared, training), self.options.used_kinds
         computed = {kind.name: kind.compute(view) for kind in kinds if kind.is_anchor}
         own = self._own(_present(computed), known.sources, known.targets)
         if self.options.has_step(ANCHORS):

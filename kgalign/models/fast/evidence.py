@@ -93,6 +93,10 @@ class EvidenceKind:
     is_decisive: bool = False
     seed_discount: float = 1.0
 
+    def strength(self, evidence: Evidence, sources: Ints, targets: Ints) -> Floats:
+        """(n,) how far the evidence says that pairs are right at all: as its feature of the no-match classifier, if it has one."""
+        return evidence.compare(sources, targets) if self.no_match is None else self.no_match.of(evidence, sources, targets)
+
 
 @dataclass(frozen=True, eq=False)
 class Prepared:

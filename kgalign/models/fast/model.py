@@ -26,7 +26,7 @@ from kgalign.features.anchors import most_probable
 from kgalign.features.constraints import allowed
 from kgalign.features.functionality import AnchoredEvidence
 from kgalign.models import options_of
-from kgalign.models.fast.evidence import EvidenceKind, Found, NoMatchFeature, Pairs, Prepared, Searching, View
+from kgalign.models.fast.evidence import EvidenceKind, Found, Pairs, Prepared, Searching, View
 from kgalign.models.fast.growth import grow
 from kgalign.models.fast.kinds import KINDS
 from kgalign.models.fast.learning import best_wrong, fit_choice
@@ -46,9 +46,6 @@ COMPETING = 0.65  # the temperature at which queries compete: weights that compa
 DECIDED = 0.8  # links above this probability are out of the search among the rest
 LARGEST_REST = 0.5  # of the queries: more are no rest yet
 NEGLIGIBLE = 0.01  # candidates below this probability are kept only as far as there is room
-
-
-_AS_COMPARED = NoMatchFeature("", 0.0, 0.0)
 
 
 @dataclass(frozen=True)
@@ -287,8 +284,7 @@ class FittedFast:
         own = np.zeros(len(sources))
         for kind in self.options.used_kinds:
             if kind.is_anchor and kind.name in found:
-                evidence = found[kind.name]
-                own = np.maximum(own, (kind.no_match or _AS_COMPARED).of(evidence, sources, targets))
+                own = np.maximum(own, kind.strength(found[kind.name], sources, targets))
         low, high = ANCHOR
         return np.clip((own - low) / (high - low), 0, 1)
 

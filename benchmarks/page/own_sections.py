@@ -71,7 +71,7 @@ def small_graphs(results: Results) -> str:
         "without seeds were chosen on such parts of ZH-EN and FR-EN, none on JA-EN."
     )
     header = ("", "entities", "in both", "graphs", "precision", "recall", "F1", "links right", "expected", "above 0.9 right")
-    return section("### Small graphs without seeds", text, table(header, rows)) if found else ""
+    return section("### Small graphs without seeds", text, table(header, rows), earlier_version(found, results)) if found else ""
 
 
 def ablation(results: Results) -> str:

@@ -280,7 +280,6 @@ def test_parts_without_evidence_are_left_out():
         "profiles",
         "codes",
         "other codes",
-        "disjoint classes",
         "nothing",
     }
     assert parts_with_evidence(Longer(), task) == tuple(kind.name for kind in Longer().kinds if kind.name not in without)

@@ -10,7 +10,6 @@ from scipy import sparse
 from kgalign.data import AlignmentTask, Floats, Ints, one_link
 from kgalign.features.codes import Codes, OtherCodes, shared_codes
 from kgalign.features.contradictions import contradicting_relations, contradicting_values
-from kgalign.features.disjointness import Disjointness, disjointness, hierarchies
 from kgalign.features.encoders import encoded_names
 from kgalign.features.literals import literal_features
 from kgalign.features.names import equal_names, ngram_similarity, other_languages, word_similarity
@@ -71,11 +70,6 @@ def _other_codes(view: View) -> OtherCodes | None:
 def _texts(task: AlignmentTask, options: Options) -> Similarity | None:
     vectors = text_vectors(task.source, task.target)
     return None if vectors is None else Similarity(*vectors)
-
-
-def _disjointness(view: View) -> Disjointness | None:
-    sides = view.prepared["disjoint classes"]
-    return None if sides is None or not len(view.known) else disjointness(sides, view.shared)
 
 
 def _shared_iris(task: AlignmentTask, options: Options) -> Similarity | None:
@@ -307,13 +301,5 @@ KINDS: tuple[EvidenceKind, ...] = (
         weight=12.0,
         compute=_other_values,
         no_match=NoMatchFeature("other values", 12.0, 8.0),
-    ),
-    EvidenceKind(
-        name="disjoint classes",
-        description="linked classes above the two that are disjoint",
-        weight=6.0,
-        prepare=lambda task, options: hierarchies(task.source, task.target),
-        compute=_disjointness,
-        no_match=NoMatchFeature("disjoint classes", 3.0, 3.0),
     ),
 )

@@ -6,6 +6,7 @@ import pytest
 import kgalign
 from kgalign.features.classes import TYPE, entity_groups
 from kgalign.features.copies import Copies, one_to_one_copies
+from kgalign.features.functionality import AnchoredEvidence
 from kgalign.features.names import equal_names, ngram_similarity
 from kgalign.models.fast import KINDS
 from kgalign.models.fast.evidence import Prepared
@@ -160,7 +161,13 @@ def test_a_unique_equal_name_competes_by_its_log_odds_however_low_its_score_is()
     features = PairFeatures(
         KINDS, Prepared.of(task, (), {}), {"names": ngram_similarity(*graphs), "equal names": equal_names(*graphs)}
     )
-    judged = LinkProbabilities(features, NoMatchClassifier.untaught(features.features), is_taught=False, iterations=20)
+    judged = LinkProbabilities(
+        features,
+        NoMatchClassifier.untaught(features.features),
+        is_taught=False,
+        around=AnchoredEvidence.of(features.prepared.edges, kgalign.Alignment.empty()),
+        iterations=20,
+    )
     scores = judged.with_decisive(np.full((2, 2), -20.0), candidates)
     is_equal = np.array([[name == other for other in graphs[1].names] for name in graphs[0].names])
     assert (scores[is_equal] > 0).all()

@@ -27,7 +27,13 @@ def most_probable(own: Floats, amount: Floats) -> Floats:
         own: (n,) 0 to 1: how far names and values say that the two are the same.
         amount: (n,) the evidence from anchored links around the pair, see `AnchoredEvidence`.
     """
-    return UNANCHORED + (1 - UNANCHORED) * _anchored(own, JUDGED_RATE * amount)
+    return UNANCHORED + (1 - UNANCHORED) * (1 - (1 - own) * (1 - anchored(amount)))
+
+
+def anchored(amount: Floats) -> Floats:
+    """(n,) 0 to 1: how far pairs are anchored by so much evidence from anchored links around them."""
+    found: Floats = -np.expm1(-JUDGED_RATE * amount)
+    return found
 
 
 def anchored_links(evidence: AnchoredEvidence, known: Alignment, own: Floats) -> Alignment:
@@ -43,9 +49,6 @@ def anchored_links(evidence: AnchoredEvidence, known: Alignment, own: Floats) ->
     for _ in range(STEPS if len(weak) else 0):
         around = evidence.with_links(replace(known, scores=known.scores * shares))
         shares = shares.copy()
-        shares[weak] = _anchored(own[weak], RATE * around.amount(known.sources[weak], known.targets[weak]))
+        amount = around.amount(known.sources[weak], known.targets[weak])
+        shares[weak] = 1 - (1 - own[weak]) * np.exp(-RATE * amount)
     return replace(known, scores=known.scores * shares)
-
-
-def _anchored(own: Floats, amount: Floats) -> Floats:
-    return 1 - (1 - own) * np.exp(-amount)

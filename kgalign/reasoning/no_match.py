@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from scipy.optimize import minimize
@@ -40,6 +40,7 @@ class NoMatchClassifier:
 
     weights: Floats  # (features,)
     bias: float
+    taught: Floats = field(default_factory=lambda: np.empty(0))  # (n,) the log-odds of the links that have taught it
 
     @classmethod
     def untaught(cls, features: Sequence[Feature]) -> NoMatchClassifier:
@@ -49,6 +50,16 @@ class NoMatchClassifier:
     def log_odds(self, values: Floats) -> Floats:
         """(n,) for the pairs whose features (n, features) are given."""
         return np.clip(values @ self.weights + self.bias, -FARTHEST, FARTHEST)
+
+    def recall(self, right: Floats | float) -> float:
+        """The mean probability of the links that have taught it, which are all right, where so many of all pairs are; 1: none has."""
+        return float(probability(self.taught, right).mean()) if len(self.taught) else 1.0
+
+
+def probability(log_odds: Floats, right: Floats | float) -> Floats:
+    """(n,) the probability of pairs with these log-odds, where so many of all pairs are right."""
+    found: Floats = 1 / (1 + np.exp(-log_odds - np.log(right / (1 - right))))
+    return found
 
 
 def fit_no_match(features: Sequence[Feature], right: Floats, wrong: Floats) -> NoMatchClassifier:
@@ -76,7 +87,8 @@ def fit_no_match(features: Sequence[Feature], right: Floats, wrong: Floats) -> N
 
     bounds = [*((0.0, None) for _ in features), (None, None)]
     found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds).x
-    return NoMatchClassifier(found[:-1], float(found[-1]))
+    fitted = NoMatchClassifier(found[:-1], float(found[-1]))
+    return replace(fitted, taught=fitted.log_odds(right))
 
 
 def share_of_right(log_odds: Floats, won: Floats) -> float:

@@ -212,7 +212,7 @@ class FittedFast:
                 return with_cardinality(candidates, task.cardinality)
             return with_odds(candidates, ready._shares(candidates, found, around))
         is_taught = len(task.seeds) >= MIN_SEEDS
-        judged = LinkProbabilities(ready._features(found), classifier, is_taught, self.options.iterations)
+        judged = LinkProbabilities(ready._features(found), classifier, is_taught, around, self.options.iterations)
         if one_link(task.cardinality)[1]:
             return with_odds(candidates, judged.one_to_one(candidates))
         probabilities = judged.several(candidates, task.cardinality)

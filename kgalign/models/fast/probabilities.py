@@ -8,11 +8,22 @@ import numpy as np
 
 from kgalign.data import INDIVIDUAL, Candidates, Cardinality, Floats, Ints, one_link
 from kgalign.decoding.marginals import FARTHEST, balance, matching_marginals
+from kgalign.features.anchors import anchored
 from kgalign.features.copies import one_to_one_copies
+from kgalign.features.functionality import AnchoredEvidence
 from kgalign.models.fast.evidence import EvidenceKind, Found, Prepared
-from kgalign.reasoning.no_match import MOST_RIGHT_UNTAUGHT, SCORE, Feature, NoMatchClassifier, careful_shares, share_of_right
+from kgalign.reasoning.no_match import (
+    MOST_RIGHT_UNTAUGHT,
+    SCORE,
+    Feature,
+    NoMatchClassifier,
+    careful_shares,
+    probability,
+    share_of_right,
+)
 
 DECISIVE = 0.75  # of decisive evidence: a preferred and an alternative name that are equal reach it
+LEAST_RECALL = 0.5  # of the seeds that have taught the classifier: one that accepts fewer is not believed
 MUTUAL = 0.7  # of the share of right links, for the best pair of two entities that may have several links
 
 
@@ -59,30 +70,36 @@ class LinkProbabilities:
         features: The features of the pairs.
         classifier: The no-match classifier.
         is_taught: Whether enough seeds have taught the weights of the scores.
+        around: The evidence of anchored links around a pair.
         iterations: Rounds of Sinkhorn normalisation or belief propagation.
     """
 
     features: PairFeatures
     classifier: NoMatchClassifier
     is_taught: bool
+    around: AnchoredEvidence
     iterations: int
 
     def one_to_one(self, candidates: Candidates) -> Floats:
         """(n, k) the probability of each candidate, where a query may have no match; those of a target sum to 1 at most.
 
         Two things must be true of a link: it wins against the other links of its two entities, copies of them apart, and the winner of the
-        query is right at all. Without enough seeds, no more than two thirds of the winners of a class are taken for right.
+        query is right at all. Without enough seeds, no more than two thirds of the winners of a class are taken for right. A classifier
+        that rejects most of the seeds that have taught it is not believed: then winners are right as far as they are anchored.
         """
         won = self._won_rows(candidates) if self.is_taught else self._won(candidates)
         rows, slots = candidates.edges()
         targets = candidates.targets[rows, slots]
         won[rows, slots] = one_to_one_copies(self.features.prepared.copies, candidates.queries[rows], targets, won[rows, slots])
-        log_odds = self._log_odds(candidates, won.argmax(axis=1))
-        best = won.max(axis=1, initial=0)
+        winners, best = won.argmax(axis=1), won.max(axis=1, initial=0)
+        log_odds = self._log_odds(candidates, winners)
         groups = self.features.prepared.groups[candidates.queries]
         right = share_of_right(log_odds, best) if self.is_taught else careful_shares(log_odds, best, groups)
-        log_odds += np.log(right / (1 - right))
-        values = (won / (1 + np.exp(-log_odds[:, None])))[rows, slots]
+        if self.is_taught and self.classifier.recall(right) < LEAST_RECALL:
+            believed = anchored(self.around.amount(candidates.queries, candidates.targets[np.arange(len(candidates)), winners]))
+        else:
+            believed = probability(log_odds, right)
+        values = (won * believed[:, None])[rows, slots]
         if self.is_taught:
             odds = values / np.maximum(1 - values, 1e-9)
             values = odds / (1 + np.bincount(targets, odds)[targets])
@@ -115,7 +132,7 @@ class LinkProbabilities:
             among = np.where(best_of[0] & best_of[1], MUTUAL, is_best.mean())
             right = min(share_of_right(log_odds[is_best], shares[is_best]), MOST_RIGHT_UNTAUGHT) * among
         own = np.zeros(candidates.scores.shape)
-        own[rows, slots] = 1 / (1 + np.exp(-log_odds - np.log(right / (1 - right))))
+        own[rows, slots] = probability(log_odds, right)
         return won * (own[:, :1] if single_source else own)
 
     def _won_rows(self, candidates: Candidates) -> Floats:

@@ -130,6 +130,8 @@ def coordinate(model: FittedModel, task: AlignmentTask, rules: Rules | None = No
     first = _without_seeds(task, wide[1]) if wide is not None else task
     state = _State(found=model.first_links(first)) if model.capabilities.grows and rules.max_rounds else _State()  # type: ignore[attr-defined]
     if wide is not None:
+        if _mostly_wrong(_right_and_all(state.found, wide[1], task.cardinality)):
+            state = _State()
         started = len(state.found)
         state = _run_phase(model, wide[0], rules, decoder, state, wide[1], None, on_round, is_wide=True)
         if model.capabilities.grows and not started and _found_few(state.confident, wide[1]):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from itertools import count
 
 import numpy as np
 
@@ -22,14 +23,14 @@ ANCHORED = 3.0  # how fast anchored evidence makes a link confident
 ITERATIONS = 15  # rounds of Sinkhorn normalisation
 LEAST_CONFIDENT = 0.3
 LEAST_GROWTH = 0.04  # a round that adds a smaller share than this is the last one
-MOST_ROUNDS = 25
 
 
 def grow(task: AlignmentTask, edges: tuple[Edges, Edges], seed: int = 0) -> Alignment:
     """Links that seeds lead to, over several hops and in several rounds, with their confidence; the seeds are not among them.
 
     A pair wins by what is known within three hops of both its entities and by the known links next to it. It is confident only as far as
-    there are such known links: two links that support only each other never start. Every round decides anew.
+    there are such known links: two links that support only each other never start. Every round decides anew. Growth goes on as long as
+    known links anchor more and more others.
 
     Args:
         task: Nothing grows where entities may have several links.
@@ -39,7 +40,7 @@ def grow(task: AlignmentTask, edges: tuple[Edges, Edges], seed: int = 0) -> Alig
     found = Alignment.empty()
     if not len(task.seeds) or task.cardinality != "one-to-one":
         return found
-    for number in range(MOST_ROUNDS):
+    for number in count():
         grown = _round(task, edges, task.seeds + found, seed + number)
         logger.info("growth, round %d: %d links", number + 1, len(grown))
         enough = len(grown) - len(found) < LEAST_GROWTH * len(grown)

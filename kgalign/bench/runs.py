@@ -20,9 +20,10 @@ from kgalign.datasets import demo
 from kgalign.decoding.decoders import greedy
 from kgalign.errors import KgalignError
 from kgalign.evaluate import evaluate
-from kgalign.runs import peak_mb
+from kgalign.runs import Run, peak_mb
 
 Change = Callable[[AlignmentTask], AlignmentTask]
+Figures = Callable[[Run, Alignment], dict[str, Any]]
 Redraw = Callable[[AlignmentTask, Alignment, int], tuple[AlignmentTask, Alignment]]
 
 
@@ -41,6 +42,7 @@ class RunRow:
         protocol: The protocol that the dataset is read in.
         change: Takes something out of the task.
         redraw: Divides seeds and gold links anew, with a random seed.
+        figures: Figures of a run, with the gold links, beside those of `evaluate`.
         threshold: Adds a second row: the links above 0.5 that a greedy decoder makes of the same candidates.
     """
 
@@ -50,6 +52,7 @@ class RunRow:
     protocol: Protocol = "closed"
     change: Change | None = None
     redraw: Redraw | None = None
+    figures: Figures | None = None
     threshold: bool = False
 
 
@@ -104,7 +107,7 @@ def _measure(dataset: Dataset, row: RunRow) -> list[tuple[str, dict[str, Any], f
     assert row.model is not None
     run = align(task, gold, model=row.model, options=row.options, **row.rules)
     seconds = time.perf_counter() - began
-    metrics = {**(run.metrics or {}), "rounds": len(run.reasoning.rounds)}
+    metrics = {**(run.metrics or {}), "rounds": len(run.reasoning.rounds), **(row.figures(run, gold) if row.figures else {})}
     found = [("", metrics, seconds, dict(run.options), peak_mb())]
     if row.threshold:
         best = greedy(run.candidates)

@@ -10,6 +10,7 @@ from benchmarks.results import ROOT, Results
 PAGE = ROOT / "docs" / "results.md"
 SECTIONS: tuple[Callable[[Results], str], ...] = (
     real_section.real_graphs,
+    real_section.negative_evidence,
     tables_section.tables_beside_splink,
     own_sections.default_model,
     own_sections.default_model_open,

@@ -62,6 +62,30 @@ class Scripted:
         return Alignment.empty()
 
 
+class Growing(Scripted):
+    """A model that finds nothing and grows the same links whatever it is asked; it keeps what it was given as known."""
+
+    def __init__(self, grown: Alignment) -> None:
+        super().__init__()
+        self.grown, self.given = grown, list[Alignment]()
+
+    def first_links(self, task: AlignmentTask, always: bool = False) -> Alignment:
+        return self.grown.where(~np.isin(self.grown.sources, task.seeds.sources))
+
+    def predict(self, task: AlignmentTask, known: Alignment) -> Candidates:
+        self.given.append(known)
+        return super().predict(task, known)
+
+
+def test_what_grows_is_dropped_where_held_out_seeds_show_that_it_is_wrong() -> None:
+    task, truth = nameless_task(seeds=240)
+    wrong = Alignment(np.column_stack([truth.sources, np.roll(truth.targets, 1)]))
+    for grown, kept in ((truth, True), (wrong, False)):
+        model = Growing(grown)
+        coordinate(model, task, Rules(max_rounds=1))
+        assert (len(model.given[0]) > 240) == kept
+
+
 def test_relation_with_one_beginning_for_each_end_determines_it() -> None:
     edges = Edges.of(graph([(0, 0, 1), (2, 0, 3), (0, 1, 4), (2, 1, 4)], 5))
     assert inverse_functionality(edges)[:2].tolist() == [1.0, 0.5]

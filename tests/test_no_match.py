@@ -52,6 +52,18 @@ def test_the_best_wrong_candidate_of_each_row_is_found():
     assert best_wrong(rows, scores, 3).tolist() == [6, 5]
 
 
+def test_it_says_how_many_of_the_links_that_taught_it_it_accepts():
+    random = np.random.default_rng(0)
+    told, untold = (
+        fit_no_match(FEATURES, _only_scores(random.normal(mean, 2, 1000)), _only_scores(random.normal(5, 2, 1000)))
+        for mean in (15, 5)
+    )
+    assert told.recall(0.1) > 0.9
+    assert untold.recall(0.5) == pytest.approx(0.5, abs=0.05)
+    assert untold.recall(0.1) < 0.2
+    assert NoMatchClassifier.untaught(FEATURES).recall(0.1) == 1
+
+
 def test_nothing_to_learn_from_leaves_the_default():
     classifier = fit_no_match(FEATURES, _only_scores(np.array([3.0])), np.empty((0, len(FEATURES))))
     untaught = NoMatchClassifier.untaught(FEATURES)

@@ -80,7 +80,7 @@ def _unusual(results: Results) -> str:
     ]
     text = (
         "Seeds that do not stand for the other entities, open protocol, without names: the links whose entities have the most neighbours, and "
-        "links whose sources all have the relation that most linked sources have (`genre` in FR-EN), so that they are albums, artists and films. "
+        "links whose sources all have the relation that most linked sources have (`genre` in FR-EN): albums, artists, films. "
         "From those, no seed and no chain of certain links leads to most other entities; they stay unmatched."
     )
     return f"{text}\n\n{table(('', 'pair', 'F1', 'precision', 'recall'), rows)}" if rows else ""

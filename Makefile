@@ -37,6 +37,7 @@ bench: .venv/benchmarks
 	$(RUN)kgalign bench ablation --data $(DATA) --seeds 0
 	$(RUN)python -m benchmarks.measure.scale
 	$(RUN)python -m benchmarks.measure.small
+	$(RUN)python -m benchmarks.measure.swapped
 	$(RUN)python -m benchmarks.measure.reading
 	$(RUN)kgalign bench table2 --data $(DATA)
 	$(RUN)kgalign bench table4 --data $(DATA) --seeds 0

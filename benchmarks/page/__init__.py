@@ -19,6 +19,7 @@ SECTIONS: tuple[Callable[[Results], str], ...] = (
     own_sections.small_graphs,
     own_sections.ablation,
     own_sections.growth,
+    own_sections.swapped,
     own_sections.reading,
     paper_tables.table2,
     paper_tables.gains,

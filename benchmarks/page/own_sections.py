@@ -124,6 +124,25 @@ def growth(results: Results) -> str:
     )
 
 
+def swapped(results: Results) -> str:
+    """Whether source and target can change places; empty if it was not measured."""
+    rows = [
+        [
+            line["pair"],
+            line["protocol"],
+            f"{line['metrics']['links']:,}",
+            percent(line["metrics"]["same"] / max(line["metrics"]["links"], 1)),
+            f"{line['metrics']['apart']:.4f}",
+        ]
+        for line in results.of("swapped")
+    ]
+    text = (
+        "The default model without seeds, with source and target in either order (`python -m benchmarks.measure.swapped`): the share of links "
+        "that are the same, in percent, and how far the probabilities of the same link are apart at most."
+    )
+    return section("### Either order", text, table(("", "protocol", "links", "the same", "apart"), rows)) if rows else ""
+
+
 def reading(results: Results) -> str:
     """Time and memory of reading RDF; empty if it was not measured."""
     found = results.of("reading")

@@ -5,9 +5,19 @@ KgalignError            catch this one to catch them all
 └── OptionError         an option has a value that cannot be used, or a name that does not exist
 """
 
+import re
+
+LONGEST_MESSAGE = 1000  # characters
+CUT = " [...] "
+# Control characters, those that turn a text round, and half characters; tabs and line feeds do no harm.
+UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+
 
 class KgalignError(Exception):
     """Something that the user can put right; the message is one line and says how."""
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(one_line(message))
 
 
 class DataError(KgalignError):
@@ -16,6 +26,26 @@ class DataError(KgalignError):
 
 class OptionError(KgalignError, ValueError):
     """An option has a value that cannot be used, or a name that does not exist."""
+
+
+def one_line(text: str, longest: int = LONGEST_MESSAGE) -> str:
+    r"""The text on one line that is safe to print; its middle is cut out if it is long.
+
+    >>> one_line("a\tb \x1b[31m"), one_line("x" * 99, longest=20)
+    ('a b \\x1b[31m', 'xxxxxxx [...] xxxxxx')
+    """
+    if len(text) > 2 * longest:
+        text = f"{text[:longest]} {text[-longest:]}"  # the middle would be cut out anyway
+    shown = visible(" ".join(text.split()))
+    if len(shown) <= longest:
+        return shown
+    kept = longest - len(CUT)
+    return f"{shown[: kept - kept // 2]}{CUT}{shown[len(shown) - kept // 2 :]}"
+
+
+def visible(text: str) -> str:
+    """The text with control characters as escapes, so that no input can steer a terminal."""
+    return UNSAFE.sub(lambda found: repr(found[0])[1:-1], text)
 
 
 def check_at_least(**values: tuple[float, float]) -> None:

@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.table import Table
 
 from kgalign.data import KnowledgeGraph
+from kgalign.errors import one_line, visible
 
 INTERRUPTED = 130
 FLAGS = {  # by the names that options have in Python, which the library writes in backticks
@@ -49,7 +50,16 @@ FLAGS = {  # by the names that options have in Python, which the library writes 
 }
 SAID_BY_COMMANDS = ("kgalign.align", "kgalign.readers", "kgalign.reasoning.easy_to_hard")  # loggers
 OPTION = re.compile(f"`({'|'.join(FLAGS)})`")
-console = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
+
+
+class _SafeConsole(Console):
+    """A console on which no text from a file can steer the terminal."""
+
+    def print(self, *objects: Any, **options: Any) -> None:
+        super().print(*(visible(each) if isinstance(each, str) else each for each in objects), **options)
+
+
+console = _SafeConsole(stderr=True, highlight=False, markup=False, soft_wrap=True)
 
 
 @contextmanager
@@ -72,7 +82,7 @@ def show_log() -> None:
 
 
 def fail(message: str, status: int = 2) -> int:
-    print(f"kgalign: {' '.join(with_flags(message).split())}", file=sys.stderr)
+    print(f"kgalign: {one_line(with_flags(message))}", file=sys.stderr)
     return status
 
 
@@ -115,7 +125,7 @@ def show_figures(figures: Mapping[str, Any]) -> None:
 def plain_text(value: Any) -> str:
     if isinstance(value, list):
         return (" to " if all(isinstance(item, float) for item in value) else "\n").join(plain_text(item) for item in value)
-    return f"{value:.4f}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value)
+    return f"{value:.4f}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else visible(str(value))
 
 
 def size(graph: KnowledgeGraph) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kgalign.data import Ints
+from kgalign.errors import one_line
 from kgalign.iri import normal_iri
 from kgalign.seams import Statements
 
@@ -42,13 +43,13 @@ class Damage:
         """Counts a broken statement."""
         self.broken += 1
         if len(self.first_broken) < SHOWN:
-            self.first_broken.append(" ".join(problem.split()))
+            self.first_broken.append(one_line(problem))
 
     def mend(self, problem: str) -> None:
         """Counts a mended statement."""
         self.mended += 1
         if len(self.first_mended) < SHOWN:
-            self.first_mended.append(" ".join(problem.split()))
+            self.first_mended.append(one_line(problem))
 
     def copy(self) -> Damage:
         """The errors so far, on their own."""

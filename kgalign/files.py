@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import bz2
-import gzip
 import re
-import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 from kgalign.errors import DataError
+from kgalign.limits import DEFAULT, Limits
+from kgalign.unpacking import DAMAGED, Unpacked
 
 COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
 FORMULA = re.compile(r"'*[=+@-]")  # the beginning of what a spreadsheet takes for a formula, apostrophes before it or not
 SIGNED_NUMBER = re.compile(r"[+-][\d., ]*\d%?")
-UNREADABLE = (OSError, EOFError, zlib.error)  # errors of a file that is cut off or damaged
+UNREADABLE = DAMAGED  # errors of a file that is cut off or damaged
+BLOCK = 1 << 20  # bytes that are read at once
 
 
 def find_file(folder: Path, name: str) -> Path | None:
@@ -24,40 +24,98 @@ def find_file(folder: Path, name: str) -> Path | None:
     return next((path for path in found if path.is_file()), None)
 
 
-def open_lines(path: str | Path) -> Iterator[tuple[int, str]]:
+def open_lines(path: str | Path, limits: Limits = DEFAULT) -> Iterator[tuple[int, str]]:
     """The lines of a file with their numbers, which start at 1, and without line ends. Blank lines are left out."""
     path = Path(path)
     if not path.is_file():
         raise DataError(f"{path}: no such file")
+    number = 0
     try:
-        with open_bytes(path) as stream:
-            yield from _decoded(path, stream)
+        with open_bytes(path, limits) as stream:
+            for block in line_blocks(stream.read, path, limits):
+                # Only a line feed ends a line, since names may hold any other separator.
+                for line in block.removesuffix(b"\n").split(b"\n"):
+                    number += 1
+                    if text := _decoded(path, number, line):
+                        yield number, text
     except UNREADABLE as error:
-        kind = COMPRESSIONS.get(path.suffix, "readable")
-        raise DataError(f"{path}: expected a whole {kind} file, but reading it failed ({error})") from None
+        raise unreadable(path, error, f"; it has {number:,} whole lines before that") from None
 
 
-def open_bytes(path: Path) -> Any:
-    """A stream of the bytes of a file, decompressed."""
-    if path.suffix == ".gz":
-        return gzip.open(path)
-    if path.suffix == ".bz2":
-        return bz2.open(path)
-    if path.suffix == ".zst":
-        import pyarrow as pa  # slow to import, and other files are read without it
-
-        return pa.input_stream(str(path), compression="zstd")
-    return path.open("rb")
+def open_bytes(path: Path, limits: Limits = DEFAULT) -> Any:
+    """A stream of the bytes of a file, decompressed. Where the file is damaged, all bytes before come first, and then the error."""
+    return Unpacked(path, limits) if path.suffix in COMPRESSIONS else path.open("rb")
 
 
-def read_rows(path: str | Path, columns: int) -> Iterator[tuple[int, list[str]]]:
+def read_bytes(path: Path, limits: Limits = DEFAULT) -> bytes:
+    """All bytes of a file that has to be in memory as a whole, decompressed."""
+    try:
+        with open_bytes(path, limits) as stream:
+            return b"".join(bounded(stream.read, path, limits))
+    except UNREADABLE as error:
+        raise unreadable(path, error) from None
+
+
+def bounded(read: Callable[[int], bytes], path: Path, limits: Limits) -> Iterator[bytes]:
+    """The blocks of a stream, as many as may be in memory."""
+    total = 0
+    while block := read(BLOCK):
+        total += len(block)
+        if total > limits.memory:
+            raise limits.exceeded(path, "memory", "a file of this format to have")
+        yield block
+
+
+def line_blocks(read: Callable[[int], bytes], path: Path, limits: Limits, size: int = BLOCK) -> Iterator[bytes]:
+    """The bytes of a stream in blocks of whole lines. If the stream fails, a last line that is not whole is left out.
+
+    Args:
+        read: Reads the next bytes, at most as many as it is told.
+        path: The file, for errors.
+        limits: The longest line.
+        size: Bytes that are read at once.
+    """
+    begun: list[bytes] = []  # the parts of a line that goes on
+    length, number = 0, 1
+    has_old_ends: bool | None = None
+    while block := read(size):
+        if has_old_ends is None:
+            has_old_ends = b"\r" in block and b"\n" not in block  # as on a Macintosh of the last century
+        if has_old_ends:
+            block = block.replace(b"\r", b"\n")
+        end = block.rfind(b"\n") + 1
+        if length + len(block) > limits.line:
+            lengths = [len(line) for line in block.split(b"\n")]
+            lengths[0] += length
+            for line, found in enumerate(lengths, start=number):
+                if found > limits.line:
+                    raise limits.exceeded(f"{path}:{line}", "line", "a line of")
+        if end:
+            whole = b"".join([*begun, block[:end]])
+            yield whole
+            number += whole.count(b"\n")
+            begun, length = [], 0
+        begun.append(block[end:])
+        length += len(block) - end
+    if length:
+        yield b"".join(begun)
+
+
+def unreadable(path: Path, error: BaseException, whole: str = "") -> DataError:
+    """The error about a file that is cut off or damaged."""
+    kind = COMPRESSIONS.get(path.suffix, "readable")
+    return DataError(f"{path}: expected a whole {kind} file, but reading it failed ({error}){whole}; fetch it again")
+
+
+def read_rows(path: str | Path, columns: int, limits: Limits = DEFAULT) -> Iterator[tuple[int, list[str]]]:
     """The rows of a tab-separated file with their numbers. Quotes mean nothing; the last field keeps any further tabs.
 
     Args:
         path: The file.
         columns: The number of fields that a row must have.
+        limits: How much of the file is taken in.
     """
-    for number, line in open_lines(path):
+    for number, line in open_lines(path, limits):
         fields = line.split("\t", columns - 1)
         if len(fields) < columns:
             raise DataError(f"{path}:{number}: expected {columns} fields between tabs, found {len(fields)}: {line[:60]!r}")
@@ -78,24 +136,12 @@ def without_apostrophe(text: str) -> str:
     return text[1:] if text.startswith("'") and FORMULA.match(text) else text
 
 
-def _decoded(path: Path, stream: Any, block: int = 1 << 24) -> Iterator[tuple[int, str]]:
-    """Lines out of blocks of bytes. Only a line feed ends a line, since names may hold any other separator."""
-    number, rest = 0, b""
-    while True:
-        read = stream.read(block)
-        *lines, rest = (rest + read).split(b"\n")
-        if not read:
-            lines, rest = ([rest] if rest else []), b""
-        for line in lines:
-            number += 1
-            try:
-                text = line.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r")
-            except UnicodeDecodeError as error:
-                raise DataError(
-                    f"{path}:{number}: expected UTF-8, found the byte 0x{line[error.start]:02x}; convert the file, "
-                    "for instance with iconv"
-                ) from None
-            if text.strip():
-                yield number, text
-        if not read:
-            return
+def _decoded(path: Path, number: int, line: bytes) -> str:
+    """The text of a line without its end; empty where it is blank."""
+    try:
+        text = line.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r")
+    except UnicodeDecodeError as error:
+        raise DataError(
+            f"{path}:{number}: expected UTF-8, found the byte 0x{line[error.start]:02x}; convert the file, for instance with iconv"
+        ) from None
+    return text if text.strip() else ""

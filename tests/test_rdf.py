@@ -185,7 +185,7 @@ def test_turtle_goes_on_after_an_error(tmp_path):
     assert (graph.entities, graph.record["broken"]) == (["http://x/a", "http://x/c"], 1)
 
 
-UNCLOSED = ('x:q x:n "no end .', 'x:q x:n """no end .', "x:q x:n 'it's' .", "x:q x:r <http://x/no_end .", "x:q x:r [ x:r x:z .")
+UNCLOSED = ('x:q x:n "no end .', "x:q x:n 'it's' .", "x:q x:r <http://x/no_end .", "x:q x:r [ x:r x:z .")
 
 
 @pytest.mark.parametrize("bad", UNCLOSED)

@@ -9,6 +9,7 @@ import re
 from pathlib import Path
 
 from kgalign.files import COMPRESSIONS, UNREADABLE, open_bytes
+from kgalign.limits import DEFAULT, Limits
 from kgalign.readers.encodings import as_utf8
 from kgalign.seams import Place, Statements
 
@@ -49,19 +50,20 @@ class RdfReader:
         path = Path(place)
         return bool(find_files(path)) if path.is_dir() else path.is_file() and format_of(path) is not None
 
-    def read(self, place: Place, *, strict: bool = False) -> Statements:
+    def read(self, place: Place, *, strict: bool = False, limits: Limits = DEFAULT) -> Statements:
         """All statements of the files.
 
         Args:
             place: A file, several files, or a folder, whose other files are skipped.
             strict: Refuse the first broken statement, instead of leaving it out and counting it in the record.
+            limits: How much of each file is taken in.
         """
         from kgalign.readers.rdf_parser import read_statements  # slow to import, and tables are read without it
 
         if not isinstance(place, str | Path):
-            return read_statements([Path(path) for path in place], strict)
+            return read_statements([Path(path) for path in place], strict, limits)
         path = Path(place)
-        return read_statements(find_files(path) if path.is_dir() else [path], strict)
+        return read_statements(find_files(path) if path.is_dir() else [path], strict, limits)
 
 
 reader = RdfReader()

@@ -13,6 +13,7 @@ from pyoxigraph import NamedNode, Quad, RdfFormat
 
 from kgalign.errors import DataError
 from kgalign.files import COMPRESSIONS, UNREADABLE, open_bytes
+from kgalign.limits import DEFAULT, Limits
 from kgalign.readers.encodings import TextStream
 from kgalign.readers.statements import Damage
 
@@ -30,6 +31,7 @@ class RdfFile:
         strict: Refuse the first thing that is wrong.
         damage: The errors so far, of all files.
         encodings: Encodings other than UTF-8 by path, of all files.
+        limits: How much of the file is taken in.
     """
 
     path: Path
@@ -37,6 +39,7 @@ class RdfFile:
     strict: bool
     damage: Damage
     encodings: dict[str, str] = field(default_factory=dict)
+    limits: Limits = DEFAULT
 
     @contextmanager
     def open(self) -> Iterator[TextStream]:
@@ -44,14 +47,14 @@ class RdfFile:
         with ExitStack() as stack:
             is_xml = self.kind == RdfFormat.RDF_XML
             try:
-                text = TextStream(stack.enter_context(open_bytes(self.path)), self.path, is_xml, self.strict)
+                text = TextStream(stack.enter_context(open_bytes(self.path, self.limits)), self.path, is_xml, self.strict)
             except UNREADABLE as error:
-                self.report_cut(error)
+                self.report_cut(error, 0)
                 text = TextStream(BytesIO(), self.path)
             try:
                 yield text
             except UNREADABLE as error:
-                self.report_cut(error)
+                self.report_cut(error, text.lines - 1)
             finally:
                 if text.error is not None:
                     raise text.error
@@ -66,14 +69,18 @@ class RdfFile:
             raise DataError(f"{problem}; {MEND}") from None
         self.damage.add(f"{problem}{lost}")
 
-    def report_cut(self, error: BaseException) -> None:
-        """Counts a file that ends too early, or refuses it."""
+    def report_too_long(self, number: int | None) -> DataError:
+        """The error about a literal that the parser cannot hold, whatever the limits are."""
+        return DataError(f"{self._place(number)}: expected literals of less than 16 MiB, found a longer one; shorten it")
+
+    def report_cut(self, error: BaseException, lines: int) -> None:
+        """Counts a file that ends too early, after that many whole lines, or refuses it."""
         problem = (
             f"{self.path}: expected a whole {COMPRESSIONS.get(self.path.suffix, 'readable')} file, but reading it failed ({error})"
         )
         if self.strict:
             raise DataError(f"{problem}; fetch it again, or leave out `strict` to keep what came before") from None
-        self.damage.add(f"{problem}; what came before it is kept")
+        self.damage.add(f"{problem}; what came before it is kept: {lines:,} whole lines")
 
     def mend(self, number: int | None, text: str, reason: str) -> None:
         """Counts a statement that breaks the rules but can be understood, or refuses it."""

@@ -6,36 +6,39 @@ is counted and kept, and it is mended when the graph is written again.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, pairwise
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from pyoxigraph import Quad, RdfFormat, parse
 
 from kgalign.errors import DataError
+from kgalign.files import line_blocks
+from kgalign.limits import DEFAULT, Limits
+from kgalign.readers.json_levels import Levels
 from kgalign.readers.rdf import FORMATS, format_of
 from kgalign.readers.rdf_file import RdfFile, beginning, reason
 from kgalign.readers.rdf_xml import DamagedXmlError, read_mended_xml, read_xml
+from kgalign.readers.sentences import END, LONG_LITERALS, find_end
 from kgalign.readers.statements import Gatherer
 from kgalign.seams import Statements
 
 BLOCK = 1 << 18  # bytes that are read at once
-SENTENCE_END = re.compile(rb"\.[ \t\r]*\n")
-MOST_JOINED = 100  # pieces that are joined at most to get a whole sentence: a literal may have lines that end in dots
-MOST_BLOCKS = 4  # blocks that are joined at most before their sentences are parsed one by one
-CUT_SHORT = "Unexpected end of file"  # in the parser's message, where more text may complete the sentence
+NOT_CLOSED = SyntaxError("a literal is not closed")
+LOST = "; lines {} to {} could not be read"
+MOST_SHOWN = 400  # bytes of a broken sentence
 MOST_ERRORS = 1000  # errors in a row, after which the rest of the file is given up
 
 
-def read_statements(paths: Sequence[Path], strict: bool = False) -> Statements:
+def read_statements(paths: Sequence[Path], strict: bool = False, limits: Limits = DEFAULT) -> Statements:
     """The statements of all files as one graph. Blank nodes of two files are never the same.
 
     Args:
         paths: The files, compressed or not.
         strict: Refuse the first broken statement, instead of leaving it out and counting it in the record.
+        limits: How much of each file is taken in.
     """
     gatherer, encodings = Gatherer(), dict[str, str]()
     for number, path in enumerate(paths, start=1):
@@ -44,7 +47,7 @@ def read_statements(paths: Sequence[Path], strict: bool = False) -> Statements:
         kind = RdfFormat.from_extension(format_of(path) or "")
         if kind is None:
             raise DataError(f"{path}: not recognised as RDF; expected a name that ends in {', '.join(FORMATS)}, compressed or not")
-        file = RdfFile(path, kind, strict, gatherer.damage, encodings)
+        file = RdfFile(path, kind, strict, gatherer.damage, encodings, limits)
         prefix, mark = f"f{number}." if len(paths) > 1 else "", gatherer.mark()
         try:
             gatherer.add(PARSERS.get(kind, _read_document)(file), prefix)
@@ -68,21 +71,19 @@ class _Piece:
     Attributes:
         quads: Its statements.
         prefixes: The prefixes that hold after it.
-        parts: The number of parts that make up the sentence.
         problem: The error in it.
         is_mended: The error could be overlooked, and all statements are there.
     """
 
     quads: list[Quad]
     prefixes: bytes
-    parts: int = 1
     problem: SyntaxError | None = None
     is_mended: bool = False
 
     @property
-    def may_go_on(self) -> bool:
-        """Whether more text may complete it."""
-        return self.problem is not None and not self.is_mended and CUT_SHORT in str(self.problem.msg)
+    def is_lost(self) -> bool:
+        """Whether some of its statements are not there."""
+        return self.problem is not None and not self.is_mended
 
 
 def _read_lines(file: RdfFile) -> Iterator[Quad]:
@@ -91,65 +92,106 @@ def _read_lines(file: RdfFile) -> Iterator[Quad]:
     for block in _blocks(file):
         try:
             yield from list(parse(block, format=file.kind))  # all or nothing, or a broken block would be read twice
-        except SyntaxError:
+        except (SyntaxError, MemoryError):
             for line_number, line in enumerate(block.split(b"\n"), start=number):
-                yield from _checked(file, _read_piece(file, [line]), line, line_number)
+                yield from _checked(file, _read_piece(file, line, line_number), line, line_number)
         number += block.count(b"\n")
 
 
 def _read_sentences(file: RdfFile) -> Iterator[Quad]:
     """The statements of Turtle. A broken sentence does not harm the others.
 
-    A sentence ends with a line that ends in a dot. A literal may hold such lines too; then the parts are joined again. As long as there are
-    no errors, many sentences are parsed at once.
+    As long as there are no errors, many sentences are parsed at once. What is left of a block waits for the next ones, and a long sentence
+    for as much text as there is of it already, so that the time grows with the file and not faster.
     """
-    prefixes = b""  # those declared so far
-    rest, number, blocks = b"", 1, 0  # the text that is not parsed yet, the number of its first line, and how many blocks it has
+    rest = _Rest(b"", b"", 1)
+    waiting: list[bytes] = []
     for block in chain(_blocks(file), (None,)):
-        rest, blocks = rest + (block or b""), blocks + 1
-        ends = [0, *(found.end() for found in SENTENCE_END.finditer(rest))]
-        if block is None:
-            ends.append(len(rest))
-        parser = parse(prefixes + rest[: ends[-1]], format=file.kind)
+        waiting.append(block or b"")
+        if block is not None and sum(map(len, waiting)) < len(rest.text):
+            continue
+        rest = replace(rest, text=b"".join((rest.text, *waiting)))
+        waiting.clear()
         try:
+            parser, end = _parse_many(file, rest, block is None)
             yield from list(parser)
-        except SyntaxError as error:
-            if CUT_SHORT in str(error.msg) and blocks < MOST_BLOCKS and block is not None:
-                continue
-            sentences, done, line_number = [rest[begin:end] for begin, end in pairwise(ends)], 0, number
-            while done < len(sentences):
-                piece = _read_piece(file, sentences[done : done + MOST_JOINED], prefixes)
-                if piece.may_go_on and len(sentences) < done + MOST_JOINED and block is not None:
-                    break
-                yield from _checked(file, piece, sentences[done], line_number)
-                line_number += rest.count(b"\n", ends[done], ends[done + piece.parts])
-                prefixes, done = piece.prefixes, done + piece.parts
+        except (SyntaxError, MemoryError):
+            rest = yield from _read_one_by_one(file, rest, block is None)
         else:
-            prefixes, done = _prefixes(parser), len(ends) - 1
-        number += rest.count(b"\n", 0, ends[done])
-        rest, blocks = rest[ends[done] :], 0
+            rest = rest.after(end, _prefixes(parser))
 
 
-def _read_piece(file: RdfFile, parts: Sequence[bytes], prefixes: bytes = b"") -> _Piece:
-    """The first sentence: as many parts as it takes to complete it, or else the first part, as far as it can be understood."""
-    problem = SyntaxError()
-    text = prefixes
-    for count, part in enumerate(parts, start=1):
-        text += part
-        parser = parse(text, format=file.kind)
-        try:
-            return _Piece(list(parser), _prefixes(parser), count)
-        except SyntaxError as error:
-            problem = problem if problem.msg else error
-            if CUT_SHORT not in str(error.msg):
+@dataclass(frozen=True)
+class _Rest:
+    """The text that is not parsed yet, the prefixes that hold in it, and the number of its first line."""
+
+    text: bytes
+    prefixes: bytes
+    line: int
+
+    def after(self, end: int, prefixes: bytes) -> _Rest:
+        """What is left when the text up to there is parsed."""
+        return _Rest(self.text[end:], prefixes, self.line + self.text.count(b"\n", 0, end)) if end else self
+
+
+def _parse_many(file: RdfFile, rest: _Rest, is_last: bool) -> tuple[Any, int]:
+    """The parser of all whole sentences, and where they end."""
+    text, end = rest.text, 0
+    if is_last:
+        end = len(text)
+    elif any(quotes in text for quotes in LONG_LITERALS):
+        while (following := find_end(text, end)[0]) > 0:
+            end = following
+    else:  # then only a comment may have a line that ends in a dot and is not the end of a sentence
+        end = max((found.end() for found in END.finditer(text)), default=0)
+    return parse(rest.prefixes + text[:end], format=file.kind), end
+
+
+def _read_one_by_one(file: RdfFile, rest: _Rest, is_last: bool) -> Generator[Quad, None, _Rest]:
+    """The statements of each whole sentence; returns what is left."""
+    begin = 0
+    text, prefixes, number = rest.text, rest.prefixes, rest.line
+    while begin < len(text):
+        end, opened = find_end(text, begin)
+        if end < 0 and opened < 0 and is_last:
+            end = len(text)
+        piece = _read_piece(file, text[begin:end], number, prefixes) if end >= 0 else None
+        if piece is None or piece.is_lost:
+            sound, opened = find_end(text, begin, is_broken=True)
+            if opened >= 0 and len(text) - opened > file.limits.line:
+                number += text.count(b"\n", begin, opened)
+                raise file.limits.exceeded(f"{file.path}:{number}", "line", "a literal of")
+            if sound < 0 and (opened >= 0 or piece is None) and not is_last:
                 break
-    parser, quads = parse(prefixes + parts[0], format=file.kind, lenient=True), []
+            if piece is None or (sound != end and max(sound, opened) >= 0):
+                end = sound if sound >= 0 else len(text)
+                last = number + text.count(b"\n", begin, end - 1)
+                file.report(number, NOT_CLOSED, text[begin : begin + MOST_SHOWN].decode(errors="ignore"), LOST.format(number, last))
+                piece = None
+        if piece is not None:
+            yield from _checked(file, piece, text[begin:end], number)
+            prefixes = piece.prefixes
+        number += text.count(b"\n", begin, end)
+        begin = end
+    return _Rest(text[begin:], prefixes, number)
+
+
+def _read_piece(file: RdfFile, text: bytes, number: int, prefixes: bytes = b"") -> _Piece:
+    """The statements of a line or a sentence, as far as it can be understood."""
+    try:
+        parser = parse(prefixes + text, format=file.kind)
+        return _Piece(list(parser), _prefixes(parser))
+    except SyntaxError as error:
+        problem = error
+    except MemoryError:
+        raise file.report_too_long(number) from None
+    parser, quads = parse(prefixes + text, format=file.kind, lenient=True), []
     try:
         for quad in parser:
             quads.append(quad)
     except SyntaxError:
-        return _Piece(quads, prefixes, problem=problem)
-    return _Piece(quads, _prefixes(parser), problem=problem, is_mended=True)
+        return _Piece(quads, _prefixes(parser), problem)
+    return _Piece(quads, _prefixes(parser), problem, is_mended=True)
 
 
 def _checked(file: RdfFile, piece: _Piece, text: bytes, number: int) -> list[Quad]:
@@ -170,28 +212,23 @@ def _prefixes(parser: Any) -> bytes:
 
 
 def _blocks(file: RdfFile) -> Iterator[bytes]:
-    """The text of the file in blocks of whole lines."""
-    rest = b""
+    """The text of the file in blocks of whole lines. Of a damaged file, a last line that is not whole is left out."""
     with file.open() as stream:
-        while block := stream.read(BLOCK):
-            whole, end, begun = (rest + block).rpartition(b"\n")
-            rest = begun
-            if end:
-                yield whole + end
-    if rest:
-        yield rest
+        yield from line_blocks(stream.read, file.path, file.limits, BLOCK)
 
 
 def _read_document(file: RdfFile) -> Iterator[Quad]:
     """The statements of a file that can only be read as a whole. After an error the parser skips ahead to text that it understands."""
     first, errors = None, 0  # the first error since the last statement, and how many there were
     with file.open() as stream:
-        source: Any = stream
+        source: Any = Levels(stream, file.path, file.limits) if file.kind == RdfFormat.JSON_LD else stream
         # With JSON-LD, a parser that is not lenient silently leaves out statements with a bad IRI.
         quads = parse(source, format=file.kind, lenient=not file.strict or file.kind == RdfFormat.JSON_LD)
         while errors < MOST_ERRORS:
             try:
                 quad = next(quads, None)
+            except MemoryError:
+                raise file.report_too_long(stream.lines) from None
             except SyntaxError as error:
                 first, errors = first or error, errors + 1
                 if file.strict:

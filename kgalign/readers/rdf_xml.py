@@ -12,15 +12,17 @@ from typing import Any
 
 from pyoxigraph import Quad, RdfFormat, parse
 
-from kgalign.errors import DataError
+from kgalign.files import bounded
 from kgalign.readers.encodings import BLOCK, TextStream
 from kgalign.readers.rdf_file import RdfFile
-from kgalign.readers.xml_mending import ENTITY, mend_xml
+from kgalign.readers.xml_mending import mend_xml
 from kgalign.readers.xml_parts import Element, Mended
 
 GROUP = 1 << 16  # characters of elements that are parsed at once
-REFERENCE = re.compile(r"&([\w.\-]+);")
-LONGEST_ENTITY = 4096  # characters of its value: entities stand for namespaces, and each may be used many times
+DECLARED_ENTITY = re.compile(rb"<!ENTITY\s*([^\s\"'%]+)\s*(?:\"([^\"]*)\"|'([^']*)')")
+REFERENCE = re.compile(rb"&([^\s;&<>#]+);")
+SMALL = 8 << 20  # bytes by which entities may make any document larger
+SECTION = re.compile(rb"<!--.*?-->|<!\[CDATA\[.*?\]\]>", re.DOTALL)
 IDENTIFIER = re.compile(rb"rdf:ID\s*=\s*[\"']([^\"']*)")
 LAST_TAG = re.compile(rb"</(?:[^\s<>:]*:)?RDF\s*>\s*(?:<!--[^<]*-->\s*)*\Z")
 MOST_NESTED = 50  # how many properties a property may lie in, before the whole node is given up
@@ -47,10 +49,9 @@ def read_xml(file: RdfFile) -> Iterator[Quad]:
 
 def read_mended_xml(file: RdfFile) -> Iterator[Quad]:
     """The statements of a document that breaks the rules. Everything that is wrong in it is counted, or refused."""
-    parts = []
+    parts: list[bytes] = []
     with file.open() as stream:
-        while block := stream.read(GROUP):
-            parts.append(block)
+        parts.extend(bounded(_Watched(stream, file).read, file.path, file.limits))
     mended = mend_xml(b"".join(parts).decode())
     for note in mended.notes:
         if note.is_lost:
@@ -125,7 +126,10 @@ class _Watched:
         self._last = b""
         self._ids: set[bytes] = set()
         self._has_ids_twice = False
-        self._sizes: dict[str, int] = {}  # of the entities, in characters
+        self._level = 0  # of the elements that are open
+        self._section = b""  # the end of the comment or of the CDATA that is open
+        self._sizes: dict[bytes, int] = {}  # of the entities with all that they hold
+        self._length = self._grown = 0  # bytes of the document, and of its entities wherever they are used
 
     @property
     def is_suspect(self) -> bool:
@@ -141,26 +145,50 @@ class _Watched:
         return taken
 
     def _watch(self) -> None:
+        self._length += len(self._block)
         self._last = (self._last + self._block[-1024:])[-1024:]
         whole = self._rest + self._block
         end = whole.rfind(b">") + 1
         self._rest = whole[end:] if end else whole[-1024:]
-        if b"<!ENTITY" in whole:
-            self._check_entities(whole[:end].decode(errors="replace"))
+        self._count_levels(whole[:end])
+        self._count_entities(whole[:end])
         if b"rdf:ID" in whole:
             found = IDENTIFIER.findall(whole, 0, end)
             before = len(self._ids)
             self._ids.update(found)
             self._has_ids_twice |= len(self._ids) < before + len(found)
 
-    def _check_entities(self, text: str) -> None:
-        """Refuses entities that would fill the memory, since each holds many others."""
-        for name, double, single in ENTITY.findall(text):
+    def _count_levels(self, text: bytes) -> None:
+        """Refuses elements that lie in too many others, for which the parser takes ever longer."""
+        tags = self._without_sections(text)
+        ends = tags.count(b"</")
+        starts = tags.count(b"<") - ends - tags.count(b"<!") - tags.count(b"<?") - tags.count(b"/>")
+        self._level = max(0, self._level + starts - ends)
+        if self._level > self._file.limits.xml_levels:
+            raise self._file.limits.exceeded(f"{self._file.path}:{self._stream.lines}", "xml_levels", "elements inside each other,")
+
+    def _without_sections(self, text: bytes) -> bytes:
+        """The text without comments and CDATA, which may begin or end in another block."""
+        if self._section:
+            _, end, text = text.partition(self._section)
+            self._section = b"" if end else self._section
+        if b"<!" not in text:
+            return text
+        text = SECTION.sub(b"", text)
+        for begin, end in ((b"<!--", b"-->"), (b"<![CDATA[", b"]]>")):
+            text, found, _ = text.partition(begin)
+            self._section = end if found else self._section
+        return text
+
+    def _count_entities(self, text: bytes) -> None:
+        """Refuses entities that would fill the memory, since each holds many others or is used many times."""
+        grown = 0
+        for name, double, single in DECLARED_ENTITY.findall(text):
             value = double or single
-            size = len(value) + sum(self._sizes.get(inner, 0) for inner in REFERENCE.findall(value))
-            self._sizes[name] = max(size, self._sizes.get(name, 0))
-            if size > LONGEST_ENTITY:
-                raise DataError(
-                    f"{self._file.path}: expected entities of at most {LONGEST_ENTITY} characters, found &{name}; with {size}; "
-                    "write its text where it is used"
-                )
+            self._sizes[name] = len(value) + sum(self._sizes.get(inner, 0) for inner in REFERENCE.findall(value))
+            grown += self._sizes[name]
+        if self._sizes:
+            grown += sum(self._sizes.get(name, 0) for name in REFERENCE.findall(text))
+        self._grown += grown
+        if self._grown > max(SMALL, self._file.limits.expansion * self._length):
+            raise self._file.limits.exceeded(self._file.path, "expansion", "XML entities that make a document larger by")

@@ -1,0 +1,54 @@
+"""JSON as a stream that is refused where it is nested too deeply: the parser of JSON-LD calls itself for each level."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kgalign.limits import Limits
+from kgalign.readers.encodings import BLOCK
+
+STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+("|\\?\Z)', re.DOTALL)
+REST_OF_STRING = re.compile(rb'(?:[^"\\]++|\\.)*+("|\\?\Z)', re.DOTALL)
+OTHERS = bytes(sorted(set(range(256)) - set(b"[]{}")))
+DEEPEST = 1500  # levels for which the stack of a thread is large enough on most systems
+
+
+class Levels:
+    """A stream of JSON that counts the levels of objects and lists."""
+
+    def __init__(self, stream: Any, path: Path, limits: Limits) -> None:
+        self._stream, self._path, self._limits = stream, path, limits
+        self._level = 0
+        self._in_string = False
+        self._rest = b""  # a backslash, whose character comes in the next block
+
+    def read(self, size: int = -1) -> bytes:
+        """The next bytes, at most `size` of them; none at the end."""
+        block: bytes = self._stream.read(size if size >= 0 else BLOCK)
+        text, self._rest = self._rest + block, b""
+        if self._in_string and (found := REST_OF_STRING.match(text)):
+            text = text[found.end() :]
+            self._end_string(found[1])
+        # The parts outside of strings, and between them how each string ends.
+        parts = STRING.split(text)
+        if len(parts) > 1:
+            self._end_string(parts[-2])
+        brackets = np.frombuffer(b"".join(parts[::2]).translate(None, OTHERS), np.uint8)
+        if len(brackets):
+            levels = self._level + np.cumsum(np.where((brackets == ord("[")) | (brackets == ord("{")), 1, -1))
+            self._level = int(levels[-1])
+            if levels.max() > min(self._limits.json_levels, DEEPEST):
+                # The parser may hide an error of its stream.
+                self._stream.error = self._limits.exceeded(
+                    f"{self._path}:{self._stream.lines}", "json_levels", "objects and lists inside each other,"
+                )
+                raise self._stream.error
+        return block
+
+    def _end_string(self, end: bytes) -> None:
+        self._in_string = end != b'"'
+        self._rest = end if self._in_string else b""

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from kgalign.data import Alignment, AlignmentTask, Cardinality, KnowledgeGraph, Protocol, check_cardinality, without_names
 from kgalign.errors import DataError, OptionError
+from kgalign.limits import DEFAULT, Limits
 from kgalign.readers.completing import complete
 from kgalign.readers.graphs import rename
 from kgalign.readers.link_ends import Ends
@@ -21,7 +22,7 @@ from kgalign.readers.places import choose_reader, expand, expected, find_reader,
 from kgalign.readers.restrictions import Only, Types
 from kgalign.readers.task import make_task
 from kgalign.registry import Registry
-from kgalign.seams import DatasetReader, GraphPair, InMemory, LinksInMemory, Place, Statements
+from kgalign.seams import GraphPair, InMemory, LinksInMemory, Place, Statements
 
 __all__ = [
     "DATASETS",
@@ -38,7 +39,7 @@ __all__ = [
 
 logger = logging.getLogger(__name__)
 TableForm = Literal["table", "triples"]
-TABLE_READERS = ("table", "triples")
+TABLE_READERS, SPARQL = ("table", "triples"), "sparql"
 READERS = Registry(
     "reader",
     "kgalign.readers",
@@ -85,6 +86,8 @@ def read(
     form: TableForm | None = None,
     id_source: str | None = None,
     id_target: str | None = None,
+    query: str | Path | None = None,
+    limits: Limits = DEFAULT,
 ) -> tuple[AlignmentTask, Alignment]:
     """The task and its gold links, from a dataset folder or from two graphs. Without test links the gold links are empty.
 
@@ -128,6 +131,8 @@ def read(
         form: How to read tables: `table` has an entity on each row, `triples` has head, relation and tail. None: their content decides.
         id_source: The name of the column with the ids, where the source is a table of entities. None: it is found out.
         id_target: The same for the target.
+        query: A file with a CONSTRUCT query, for endpoints: its statements are the graph. None: all statements of the endpoint.
+        limits: How much of each file and of an endpoint is taken in, before it is refused.
     """
     check_cardinality(cardinality)
     labels, languages = _listed(labels), _listed(languages, ",")
@@ -138,16 +143,19 @@ def read(
             "all names are withheld (`names`), so `labels`, `languages`, `names_source` and `names_target` say nothing: leave them out"
         )
     if target is None:
-        folder, reader = _find_dataset(source)
+        folder, name = _find_dataset(source)
+        reader, own = DATASETS[name], {"limits": limits} if name in DATASETS.built_in else {}
         if seeds is not None or gold is not None:
             raise OptionError(f"{folder}: a dataset folder brings its own links; `seeds` and `gold` go with two graphs")
         if labels or languages or (strict and not rejected):
             raise OptionError(f"{folder}: `labels`, `languages` and `strict` are for RDF, and this is a dataset folder")
+        if query is not None:
+            raise OptionError(f"{folder}: `query` is for endpoints, and this is a dataset folder")
         if form or id_source or id_target:
             raise OptionError(f"{folder}: `form`, `id_source` and `id_target` are for tables, and this is a dataset folder")
-        pair = reader.read(folder, fold=fold)
+        pair = reader.read(folder, fold=fold, **own)
         ends = Ends.of("source", pair.source), Ends.of("target", pair.target)
-        wrong = read_links(None, None, *ends, rejected=rejected, strict=strict)[2]
+        wrong = read_links(None, None, *ends, rejected=rejected, strict=strict, limits=limits)[2]
     else:
         has_links = any(path is not None for path in (seeds, gold, rejected)) or bool(only_source or only_target)
         (first, first_ids), (second, second_ids) = _read_graphs(
@@ -158,9 +166,13 @@ def read(
             has_links=has_links,
             form=form,
             id_columns={"id_source": id_source, "id_target": id_target},
+            query=query,
+            limits=limits,
         )
         ends = Ends("source", first, first_ids), Ends("target", second, second_ids)
-        given, test, wrong = read_links(seeds, gold, *ends, rejected=rejected, strict=strict, cardinality=cardinality)
+        given, test, wrong = read_links(
+            seeds, gold, *ends, rejected=rejected, strict=strict, cardinality=cardinality, limits=limits
+        )
         pair = GraphPair(first, second, given or Alignment.empty(), test)  # no None: seeds are not drawn from a file of gold links
         protocol = protocol or "open"
     given, test = pair.seeds, pair.gold
@@ -192,6 +204,8 @@ def read_graph(
     fold: bool = True,
     form: TableForm | None = None,
     id_column: str | None = None,
+    query: str | Path | None = None,
+    limits: Limits = DEFAULT,
 ) -> KnowledgeGraph:
     """One graph by itself.
 
@@ -207,9 +221,19 @@ def read_graph(
             entity for each value that recurs, see `kgalign.readers.value_entities`.
         form: How to read a table: `table` has an entity on each row, `triples` has head, relation and tail. None: its content decides.
         id_column: The name of the column with the ids, in a table of entities. None: it is found out.
+        query: A file with a CONSTRUCT query, for an endpoint: its statements are the graph. None: all statements of the endpoint.
+        limits: How much of a file or of an endpoint is taken in, before it is refused.
     """
     return _read_graphs(
-        (place,), _listed(labels), _listed(languages, ","), strict, fold, form=form, id_columns={"id_column": id_column}
+        (place,),
+        _listed(labels),
+        _listed(languages, ","),
+        strict,
+        fold,
+        form=form,
+        id_columns={"id_column": id_column},
+        query=query,
+        limits=limits,
     )[0][0]
 
 
@@ -220,10 +244,12 @@ def read_whole(
     form: TableForm | None = None,
     id_source: str | None = None,
     id_target: str | None = None,
+    query: str | Path | None = None,
+    limits: Limits = DEFAULT,
 ) -> tuple[KnowledgeGraph, KnowledgeGraph]:
     """The two graphs of `read` as their files have them: with every node of RDF, and with the rows of tables alone."""
     id_columns = {"id_source": id_source, "id_target": id_target}
-    found = _read_graphs((source, target), (), (), False, False, form=form, id_columns=id_columns)
+    found = _read_graphs((source, target), (), (), False, False, form=form, id_columns=id_columns, query=query, limits=limits)
     return found[0][0], found[1][0]
 
 
@@ -254,12 +280,12 @@ def _withhold_names(task: AlignmentTask) -> AlignmentTask:
     return replace(task, source=source, target=target)
 
 
-def _find_dataset(place: Place | InMemory) -> tuple[Path, DatasetReader]:
-    """The folder of a dataset, and its reader."""
+def _find_dataset(place: Place | InMemory) -> tuple[Path, str]:
+    """The folder of a dataset, and the name of its reader."""
     if kind_in_memory(place):
         raise DataError(f"{place_text(place)}: this is one graph: give the other one too")
     if isinstance(place, str | Path) and (name := dataset_format(place)):
-        return Path(place), DATASETS[name]
+        return Path(place), name
     if find_reader(READERS, expand(place)):
         raise DataError(f"{place_text(place)}: this is one graph: give the other one too")
     found = "no known dataset in this folder" if Path(place_text(place)).is_dir() else nothing_there(place_text(place))
@@ -275,10 +301,12 @@ def _read_graphs(
     has_links: bool = False,
     form: TableForm | None = None,
     id_columns: Mapping[str, str | None] | None = None,
+    query: str | Path | None = None,
+    limits: Limits = DEFAULT,
 ) -> list[tuple[KnowledgeGraph, Mapping[str, int]]]:
     """The graph of each place, with the id of each entity by its names in files. Names are chosen for all graphs together."""
     places = [expand(place) for place in places]
-    readers = _choose_readers(places, form, id_columns or {})
+    readers = _choose_readers(places, form, id_columns or {}, query, limits)
     found = [_read_place(place, name, strict, options) for place, (name, options) in zip(places, readers, strict=True)]
     unnamed = [number for number, side in enumerate(found) if isinstance(side, Statements)]
     if (labels or languages or (strict and not has_links)) and not unnamed:
@@ -302,16 +330,28 @@ def _read_place(place: Place | InMemory, name: str, strict: bool, options: Mappi
 
 
 def _choose_readers(
-    places: Sequence[Place | InMemory], form: TableForm | None, id_columns: Mapping[str, str | None]
+    places: Sequence[Place | InMemory],
+    form: TableForm | None,
+    id_columns: Mapping[str, str | None],
+    query: str | Path | None,
+    limits: Limits,
 ) -> list[tuple[str, dict[str, Any]]]:
-    """The name of the reader of each place, with its options. Options for tables are refused where there is no table."""
+    """The name of the reader of each place, with its options. Options for tables and endpoints are refused where there are none."""
     if form not in (None, "table", "triples"):
         raise OptionError(f"form={form!r}: expected table or triples")
     names = [form_in_memory(place) if kind_in_memory(place) else choose_reader(READERS, place) for place in places]
     if form is not None and not any(name in TABLE_READERS for name in names):
         raise OptionError(f"{place_text(places[0])}: `form` says how to read a table, and this is none")
     names = [form if form is not None and name in TABLE_READERS else name for name in names]
-    options: list[dict[str, Any]] = [{} for _ in places]
+    if query is not None and SPARQL not in names:
+        raise OptionError(f"{place_text(places[0])}: `query` is for a SPARQL endpoint (sparql+http://host/path), and this is none")
+    options: list[dict[str, Any]] = [
+        {"limits": limits} if name in READERS.built_in and not kind_in_memory(place) else {}
+        for name, place in zip(names, places, strict=True)
+    ]
+    for name, own in zip(names, options, strict=True):
+        if name == SPARQL and query is not None:
+            own["query"] = query
     for (option, column), name, place, own in zip(id_columns.items(), names, places, options, strict=False):
         if column is not None and name != "table":
             raise OptionError(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence, Set
 from pathlib import Path
 from typing import Literal
-from zipfile import BadZipFile
 
 import numpy as np
 
@@ -14,6 +13,8 @@ from kgalign.decoding.cardinality import with_cardinality, with_own_odds
 from kgalign.errors import DataError
 from kgalign.files import without_apostrophe
 from kgalign.iri import same_spelling
+from kgalign.limits import DEFAULT, Limits
+from kgalign.readers.arrays import read_arrays
 from kgalign.readers.link_files import read_link_file
 from kgalign.readers.tables import read_table
 from kgalign.seams import GivenLink
@@ -24,7 +25,11 @@ Pair = tuple[str, str]
 
 
 def read_candidates(
-    path: Path, scale: Scale = "similarity", temperature: float = 1.0, cardinality: Cardinality = "one-to-one"
+    path: Path,
+    scale: Scale = "similarity",
+    temperature: float = 1.0,
+    cardinality: Cardinality = "one-to-one",
+    limits: Limits = DEFAULT,
 ) -> tuple[Candidates, AlignmentTask]:
     """Candidates from a file, and a task with the names of their entities.
 
@@ -35,11 +40,12 @@ def read_candidates(
             have several, each stands as it is.
         temperature: Scores divided by the temperature are log-odds.
         cardinality: How many links an entity may have.
+        limits: How much of the file is taken in.
     """
     if path.suffix == ".npz":
-        sources, targets, scores, names = _read_arrays(path)
+        sources, targets, scores, names = _read_arrays(path, limits)
     else:
-        sources, targets, scores, names = _read_scored(path)
+        sources, targets, scores, names = _read_scored(path, limits)
     if not len(scores):
         raise DataError(f"{path}: no candidates; expected rows of source, target and score")
     if not np.isfinite(scores).all():
@@ -127,11 +133,11 @@ def _probability(path: Path, line: int, value: float) -> float:
     return value
 
 
-def _read_scored(path: Path) -> Scored:
+def _read_scored(path: Path, limits: Limits) -> Scored:
     """Sources, targets, scores and names out of a table."""
     ids: tuple[dict[str, int], dict[str, int]] = ({}, {})
     sources, targets, scores = [], [], []
-    for number, (source, target, score) in read_table(path, 3):
+    for number, (source, target, score) in read_table(path, 3, limits):
         sources.append(ids[0].setdefault(source, len(ids[0])))
         targets.append(ids[1].setdefault(target, len(ids[1])))
         try:
@@ -142,20 +148,15 @@ def _read_scored(path: Path) -> Scored:
     return np.array(sources, np.int64), np.array(targets, np.int64), np.array(scores, np.float64), names
 
 
-def _read_arrays(path: Path) -> Scored:
+def _read_arrays(path: Path, limits: Limits) -> Scored:
     """Sources, targets, scores and names out of arrays. Entities are named by their numbers.
 
     `scores` alone is a full matrix; with `targets` (n, k) it holds the scores of those targets.
     """
-    if not path.is_file():
-        raise DataError(f"{path}: no such file")
-    try:
-        with np.load(path, allow_pickle=False) as arrays:
-            scores = arrays["scores"].astype(np.float64)
-            targets = arrays["targets"] if "targets" in arrays else np.broadcast_to(np.arange(scores.shape[1]), scores.shape)
-            queries = arrays["queries"] if "queries" in arrays else np.arange(len(scores))
-    except (KeyError, ValueError, OSError, IndexError, TypeError, EOFError, BadZipFile) as error:
-        raise DataError(f"{path}: expected the array `scores` and perhaps `targets` and `queries`, but {error}") from None
+    arrays = read_arrays(path, ("scores", "targets", "queries"), limits)
+    scores = arrays["scores"].astype(np.float64)
+    targets = arrays.get("targets", np.broadcast_to(np.arange(scores.shape[-1] if scores.ndim else 0), scores.shape))
+    queries = arrays.get("queries", np.arange(scores.shape[0] if scores.ndim else 0))
     if scores.ndim != 2 or targets.shape != scores.shape or queries.shape != scores.shape[:1]:
         raise DataError(
             f"{path}: expected scores and targets (n, k) and queries (n,), found {scores.shape}, {targets.shape} and {queries.shape}"

@@ -10,6 +10,7 @@ from kgalign.data import Attributes, KnowledgeGraph, Names
 from kgalign.errors import DataError
 from kgalign.files import find_file, read_rows
 from kgalign.iri import local_name
+from kgalign.limits import DEFAULT, Limits
 from kgalign.readers.links import check_apart, make_links
 from kgalign.seams import GraphPair
 
@@ -26,18 +27,21 @@ class Dbp15kReader:
         """Whether the folder has entities and triples of two graphs."""
         return all(find_file(folder, name) for name in NEEDED)
 
-    def read(self, folder: Path, *, fold: int = 1) -> GraphPair:
+    def read(self, folder: Path, *, fold: int = 1, limits: Limits = DEFAULT) -> GraphPair:
         """The graphs and their links. Names come from names_1/2, else from ent_ids_1/2_trans_goo, else from the IRIs.
 
         Args:
             folder: The folder.
             fold: Not used: such a folder has one split.
+            limits: How much of each file is taken in.
         """
-        source, source_ids = _read_graph(folder, 1)
-        target, target_ids = _read_graph(folder, 2)
+        source, source_ids = _read_graph(folder, 1, limits)
+        target, target_ids = _read_graph(folder, 2, limits)
         for names in LINK_FILES:
             paths = [find_file(folder, name) for name in names]
-            seeds, test = (None if path is None else make_links(path, read_rows(path, 2), source_ids, target_ids) for path in paths)
+            seeds, test = (
+                None if path is None else make_links(path, read_rows(path, 2, limits), source_ids, target_ids) for path in paths
+            )
             if seeds is not None and test is not None and paths[1] is not None:
                 check_apart(paths[1], seeds, test)
             if seeds is not None or test is not None:
@@ -48,14 +52,14 @@ class Dbp15kReader:
 reader = Dbp15kReader()
 
 
-def _read_graph(folder: Path, side: int) -> tuple[KnowledgeGraph, dict[str, int]]:
+def _read_graph(folder: Path, side: int, limits: Limits) -> tuple[KnowledgeGraph, dict[str, int]]:
     """The graph of one side, and the id of each entity by its number in the files."""
-    ids, entities = _read_numbered(_found(folder, f"ent_ids_{side}"))
+    ids, entities = _read_numbered(_found(folder, f"ent_ids_{side}"), limits)
     relation_path = find_file(folder, f"rel_ids_{side}")
-    relation_ids, relations = _read_numbered(relation_path) if relation_path else ({}, [])
+    relation_ids, relations = _read_numbered(relation_path, limits) if relation_path else ({}, [])
     path = _found(folder, f"triples_{side}")
     triples = []
-    for number, (head, relation, tail) in read_rows(path, 3):
+    for number, (head, relation, tail) in read_rows(path, 3, limits):
         for entity in (head, tail):
             if entity not in ids:
                 raise DataError(f"{path}:{number}: no entity has the id {entity!r}; expected one of ent_ids_{side}")
@@ -67,16 +71,16 @@ def _read_graph(folder: Path, side: int) -> tuple[KnowledgeGraph, dict[str, int]
         triples.append((ids[head], relation_ids[relation], ids[tail]))
     if not triples:
         raise DataError(f"{path}: the graph is empty; expected at least one triple")
-    names = _read_names(folder, side, ids, entities)
-    attributes = _read_attributes(folder, side, ids)
+    names = _read_names(folder, side, ids, entities, limits)
+    attributes = _read_attributes(folder, side, ids, limits)
     return KnowledgeGraph(entities, relations, np.array(triples, np.int64).reshape(-1, 3), Names.of(names), attributes), ids
 
 
-def _read_numbered(path: Path) -> tuple[dict[str, int], list[str]]:
+def _read_numbered(path: Path, limits: Limits) -> tuple[dict[str, int], list[str]]:
     """The position of each number in a file of numbers and IRIs, and the IRIs."""
     ids: dict[str, int] = {}
     iris: list[str] = []
-    for number, (identifier, iri) in read_rows(path, 2):
+    for number, (identifier, iri) in read_rows(path, 2, limits):
         if identifier in ids:
             raise DataError(f"{path}:{number}: the id {identifier} is given twice; expected each id once")
         ids[identifier] = len(iris)
@@ -84,25 +88,25 @@ def _read_numbered(path: Path) -> tuple[dict[str, int], list[str]]:
     return ids, iris
 
 
-def _read_names(folder: Path, side: int, ids: dict[str, int], entities: list[str]) -> list[str]:
+def _read_names(folder: Path, side: int, ids: dict[str, int], entities: list[str], limits: Limits) -> list[str]:
     """A name for each entity."""
     names = [local_name(entity) for entity in entities]
     path = find_file(folder, f"names_{side}") or find_file(folder, f"ent_ids_{side}_trans_goo")
-    for number, (identifier, name) in read_rows(path, 2) if path else ():
+    for number, (identifier, name) in read_rows(path, 2, limits) if path else ():
         if identifier not in ids:
             raise DataError(f"{path}:{number}: no entity has the id {identifier!r}; expected one of ent_ids_{side}")
         names[ids[identifier]] = name.strip() or names[ids[identifier]]
     return names
 
 
-def _read_attributes(folder: Path, side: int, ids: dict[str, int]) -> Attributes:
+def _read_attributes(folder: Path, side: int, ids: dict[str, int], limits: Limits) -> Attributes:
     """The attributes of the entities. Their values are empty, since these folders do not hold them."""
     property_path, path = find_file(folder, f"attr_ids_{side}"), find_file(folder, f"ent_attrs_{side}")
     if not property_path or not path:
         return Attributes()
-    property_ids, properties = _read_numbered(property_path)
+    property_ids, properties = _read_numbered(property_path, limits)
     facts = []
-    for number, (entity, attributes) in read_rows(path, 2):
+    for number, (entity, attributes) in read_rows(path, 2, limits):
         if entity not in ids:
             raise DataError(f"{path}:{number}: no entity has the id {entity!r}; expected one of ent_ids_{side}")
         for attribute in attributes.split():

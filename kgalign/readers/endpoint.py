@@ -1,4 +1,4 @@
-"""The statements of a SPARQL endpoint, page by page."""
+"""The statements of a SPARQL endpoint: all of them page by page, or those of a query."""
 
 from __future__ import annotations
 
@@ -6,85 +6,178 @@ import json
 import logging
 import re
 import time
-import urllib.error
-import urllib.parse
-import urllib.request
-from collections.abc import Callable, Iterator
-from http.client import HTTPException
+from collections.abc import Iterator
+from itertools import groupby
+from pathlib import Path
 from typing import Any
 
-from pyoxigraph import Literal, NamedNode, Quad
+from pyoxigraph import Literal, NamedNode, Quad, RdfFormat, parse
 
 from kgalign.errors import DataError
+from kgalign.files import read_bytes
+from kgalign.limits import DEFAULT, Limits
+from kgalign.readers.endpoint_client import Client, MalformedAnswerError, Wait
 from kgalign.readers.statements import Damage, Gatherer
 from kgalign.seams import Statements
 
 logger = logging.getLogger(__name__)
 PAGE = 10_000  # rows
-SMALLEST_PAGE = 100
 LOGGED_EVERY = 100_000  # statements
-ATTEMPTS = 6
-LONGEST_WAIT = 60.0  # seconds
-TEMPORARY = (408, 425, 429, 500, 502, 503, 504)  # HTTP statuses after which the same request may succeed
 NOT_IN_AN_IRI = re.compile(r'[\x00-\x20<>"{}|^`\\]')
+HALF_CHARACTER = re.compile("[\ud800-\udfff]")  # which JSON can hold, and no query
+COMMENT_OR_IRI = re.compile(r"<[^<>\s]*>|#[^\n]*")
+CONSTRUCT = re.compile(r"\bconstruct\b", re.IGNORECASE)
+TABLE_TYPE = "application/sparql-results+json"
+GRAPH_TYPES = {  # that an endpoint may answer a query with; the text of N-Triples is plain text to some
+    "application/n-triples": RdfFormat.N_TRIPLES,
+    "text/plain": RdfFormat.N_TRIPLES,
+    "text/turtle": RdfFormat.TURTLE,
+}
+ONLY_PARTLY = "so only a part would be read; download a dump, or give a `query`"
 Row = dict[str, dict[str, str]]
 
 
 def read_statements(
-    endpoint: str, page: int = PAGE, timeout: float = 120.0, wait: Callable[[float], None] = time.sleep
+    endpoint: str,
+    page: int = PAGE,
+    timeout: float = 120.0,
+    wait: Wait = time.sleep,
+    *,
+    query: str | Path | None = None,
+    limits: Limits = DEFAULT,
 ) -> Statements:
-    """All statements of the endpoint about entities with an IRI.
+    """All statements of the endpoint about entities with an IRI, or those of a query.
 
-    Blank nodes are left out, since an endpoint labels them anew in each answer. A page begins with the last subject of the page before
-    (keyset paging) and the reading ends with an empty page, so that neither a changing order nor a limit of the server loses statements.
+    Without a query, blank nodes are left out, since an endpoint labels them anew in each answer. A page begins with the last subject of the
+    page before (keyset paging) and the reading ends with an empty page, so that neither a changing order nor a limit of the server loses
+    statements.
 
     Args:
         endpoint: The address, such as `http://host/path`.
         page: The number of rows to ask for at once.
         timeout: The seconds after which a request has failed.
         wait: Passes the seconds before a failed request is sent again.
+        query: A file with a CONSTRUCT query. It is sent as it is, once.
+        limits: The size and number of the answers, and the time that all of them may take.
     """
-    client = _Client(endpoint, page, timeout, wait)
+    client = Client(endpoint, page, timeout, wait, limits)
     gatherer = Gatherer()
-    gatherer.add(quad for row in _all_rows(client, endpoint) if (quad := _quad(row, endpoint, gatherer.damage)) is not None)
+    if query is not None:
+        gatherer.add(_constructed(client, Path(query), limits))
+    else:
+        quads = (_quad(row, endpoint, gatherer.damage) for row in _all_rows(client))
+        gatherer.add(quad for quad in quads if quad is not None)
     statements = gatherer.statements()
     if not statements.entities:
         raise DataError(f"{endpoint}: the graph is empty; expected at least one statement about an IRI")
     return statements
 
 
-def _all_rows(client: _Client, endpoint: str) -> Iterator[Row]:
+def _constructed(client: Client, path: Path, limits: Limits) -> list[Quad]:
+    """The statements that a CONSTRUCT query describes."""
+    if not path.is_file():
+        raise DataError(f"{path}: no such file; expected a CONSTRUCT query")
+    text = read_bytes(path, limits).decode("utf-8-sig", "replace")
+    if not CONSTRUCT.search(COMMENT_OR_IRI.sub("", text)):
+        raise DataError(f"{path}: expected a CONSTRUCT query, found {text[:60]!r}")
+
+    def understood(answer: bytes, media_type: str) -> list[Quad]:
+        kind = GRAPH_TYPES.get(media_type)
+        if kind is None:
+            raise MalformedAnswerError(f"it answered with {media_type}, and not with one of {', '.join(GRAPH_TYPES)}")
+        try:
+            return list(parse(answer, format=kind, lenient=True))
+        except (SyntaxError, MemoryError) as error:
+            raise MalformedAnswerError(f"its answer is no {kind.name} ({error})") from None
+
+    return client.ask(lambda _: text, ", ".join(GRAPH_TYPES), understood)
+
+
+def _all_rows(client: Client) -> Iterator[Row]:
     """The rows of all pages. The last subject of a page may have more rows, so the next page begins with it again."""
     condition, expected = "", ""
     count = 0
-    while rows := client.rows(_query(condition)):
+    done = set[str]()  # subjects whose rows are all there
+    while rows := _page(client, _query(condition)):
         subjects = [row["s"]["value"] for row in rows]
         last = subjects[-1]
         if count // LOGGED_EVERY < (count + len(rows)) // LOGGED_EVERY:
-            logger.info("%s: about %s statements so far", endpoint, f"{count + len(rows):,}")
+            logger.info("%s: about %s statements so far", client.endpoint, f"{count + len(rows):,}")
         count += len(rows)
         if expected and subjects[0] != expected:
             raise DataError(
-                f"{endpoint}: expected a page that begins with the subject {expected!r}, found {subjects[0]!r}; try again"
+                f"{client.endpoint}: expected a page that begins with the subject {expected!r}, found {subjects[0]!r}: "
+                f"the endpoint ignores ORDER BY or FILTER, {ONLY_PARTLY}"
             )
+        ordered = [subject for subject, _ in groupby(subjects)]
+        if len(set(ordered)) < len(ordered) or not done.isdisjoint(ordered):
+            again = next(subject for number, subject in enumerate(ordered) if subject in done or subject in ordered[:number])
+            raise DataError(
+                f"{client.endpoint}: expected each subject once, found {again!r} again: the endpoint ignores ORDER BY or FILTER, "
+                f"{ONLY_PARTLY}"
+            )
+        done.update(ordered[:-1])
         if subjects[0] != last:
             yield from (row for row, subject in zip(rows, subjects, strict=True) if subject != last)
             condition, expected = f"FILTER(STR(?s) >= {_string(last)})", last
         else:
             yield from _rows_of(client, last)
+            done.add(last)
             condition, expected = f"FILTER(STR(?s) > {_string(last)})", ""
 
 
-def _rows_of(client: _Client, subject: str) -> Iterator[Row]:
+def _rows_of(client: Client, subject: str) -> Iterator[Row]:
     """All rows of the last subject, or of one that fills a page alone; in a total order, so that no page repeats a row."""
     one = f"FILTER(STR(?s) = {_string(subject)} && isIRI(?s))" if NOT_IN_AN_IRI.search(subject) else f"VALUES ?s {{ <{subject}> }}"
+    query = f"SELECT ?s ?p ?o WHERE {{ {one} ?s ?p ?o }} ORDER BY STR(?p) STR(?o) isIRI(?o) LANG(?o) STR(DATATYPE(?o))"
     offset = 0
-    while rows := client.rows(
-        f"SELECT ?s ?p ?o WHERE {{ {one} ?s ?p ?o }} ORDER BY STR(?p) STR(?o) isIRI(?o) LANG(?o) STR(DATATYPE(?o))",
-        offset,
-    ):
+    first: list[Row] = []
+    while rows := _page(client, query, offset):
+        if rows == first:
+            raise DataError(
+                f"{client.endpoint}: expected the rows of {subject!r} after the first {offset:,}, found the first ones again: "
+                f"the endpoint ignores OFFSET, {ONLY_PARTLY}"
+            )
         yield from rows
+        first = first or rows
         offset += len(rows)
+
+
+def _page(client: Client, query: str, offset: int = 0) -> list[Row]:
+    """A page of the query's rows, from that row on."""
+
+    def limited(rows: int) -> str:
+        return f"{query} LIMIT {rows}" + (f" OFFSET {offset}" if offset else "")
+
+    return client.ask(limited, TABLE_TYPE, lambda answer, _: _rows(answer))
+
+
+def _rows(answer: bytes) -> list[Row]:
+    """The rows of an answer."""
+    try:
+        found: Any = json.loads(answer)
+    except RecursionError:
+        raise MalformedAnswerError("its answer is nested too deeply") from None
+    try:
+        rows = found["results"]["bindings"]
+    except (KeyError, TypeError):
+        raise MalformedAnswerError("its answer holds no results; is this a SPARQL endpoint?") from None
+    if not isinstance(rows, list):
+        raise MalformedAnswerError("the rows of its answer are no list")
+    return [_row(row) for row in rows]
+
+
+def _row(found: Any) -> Row:
+    """The subject, predicate and object of a row, whose parts are all text."""
+    terms = {name: found.get(name) for name in "spo"} if isinstance(found, dict) else {}
+    if not all(isinstance(term, dict) and {"type", "value"} <= term.keys() for term in terms.values()) or not terms:
+        raise MalformedAnswerError(f"its answer has a row without subject, predicate or object: {json.dumps(found)[:80]}")
+    for term in terms.values():
+        for part in ("type", "value", "xml:lang", "datatype"):
+            text = term.get(part, "")
+            if not isinstance(text, str) or HALF_CHARACTER.search(text):
+                raise MalformedAnswerError(f"its answer has a row with a {part} that is no text: {json.dumps(term)[:80]}")
+    return terms
 
 
 def _query(condition: str) -> str:
@@ -112,51 +205,3 @@ def _quad(row: Row, endpoint: str, damage: Damage) -> Quad | None:
     except ValueError as error:
         damage.add(f"{endpoint}: expected a statement of RDF, found a bad one about {subject['value']!r} ({error})")
         return None
-
-
-class _Client:
-    """Sends queries. After a temporary failure it sends them again, for smaller pages."""
-
-    def __init__(self, endpoint: str, page: int, timeout: float, wait: Callable[[float], None]) -> None:
-        self._endpoint, self._page, self._timeout, self._wait = endpoint, page, timeout, wait
-
-    def rows(self, query: str, offset: int = 0) -> list[Row]:
-        """A page of the query's rows, from that row on."""
-        for attempt in range(1, ATTEMPTS + 1):
-            limited = f"{query} LIMIT {self._page}" + (f" OFFSET {offset}" if offset else "")
-            try:
-                return self._answer(limited)
-            except urllib.error.HTTPError as error:
-                problem, least_wait = f"it answered {error.code} {error.reason}", _seconds(error.headers.get("Retry-After"))
-                is_temporary = error.code in TEMPORARY
-            except (urllib.error.URLError, OSError, HTTPException, ValueError) as error:
-                problem, least_wait, is_temporary = str(error) or type(error).__name__, 0.0, True
-            if not is_temporary or attempt == ATTEMPTS:
-                times = f" {attempt} times" if attempt > 1 else ""
-                raise DataError(
-                    f"{self._endpoint}: expected the results of a SPARQL query, but{times} {problem}; is the address right, "
-                    "and the endpoint up?"
-                )
-            self._page = max(SMALLEST_PAGE, self._page // 2)
-            seconds = min(LONGEST_WAIT, max(least_wait, 2.0 ** (attempt - 1)))
-            logger.info("%s: %s; trying again in %.0f s", self._endpoint, problem, seconds)
-            self._wait(seconds)
-        raise AssertionError("the last attempt returns or raises")
-
-    def _answer(self, query: str) -> list[Row]:
-        request = urllib.request.Request(
-            self._endpoint,
-            urllib.parse.urlencode({"query": query}).encode(),
-            {"Accept": "application/sparql-results+json", "User-Agent": "kgalign"},
-        )
-        with urllib.request.urlopen(request, timeout=self._timeout) as answer:
-            found: Any = json.loads(answer.read())
-        try:
-            rows = found["results"]["bindings"]
-            return [{name: row[name] for name in "spo"} for row in rows]
-        except (KeyError, TypeError):
-            raise ValueError("its answer holds no results; is this a SPARQL endpoint?") from None
-
-
-def _seconds(text: str | None) -> float:
-    return float(text) if text and text.isdigit() else 0.0

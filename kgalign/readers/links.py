@@ -11,6 +11,7 @@ import numpy as np
 from kgalign.data import Alignment, Cardinality, Ints, one_link
 from kgalign.errors import DataError
 from kgalign.iri import normal_iri
+from kgalign.limits import DEFAULT, Limits
 from kgalign.readers.link_ends import Ends
 from kgalign.readers.link_files import read_link_file
 from kgalign.readers.link_objects import links_in_memory
@@ -33,6 +34,7 @@ def read_links(
     rejected: str | Path | LinksInMemory | None = None,
     strict: bool = False,
     cardinality: Cardinality = "one-to-one",
+    limits: Limits = DEFAULT,
 ) -> tuple[Alignment | None, Alignment | None, Alignment | None]:
     """Seeds, gold links and rejected pairs from files of any format in `LINK_READERS`, or from objects in memory.
 
@@ -48,17 +50,18 @@ def read_links(
         rejected: Pairs that are no links, in a file or an object.
         strict: Refuse links of which an entity has vanished.
         cardinality: How many links an entity may have in the seeds. Gold links may be of any cardinality.
+        limits: How much of each file is taken in.
     """
     allowed: tuple[Cardinality, Cardinality] = cardinality, "many-to-many"
     given, tested = (
-        None if place is None else _read_holding(place, option, source, target, strict, own)
+        None if place is None else _read_holding(place, option, source, target, strict, own, limits)
         for place, option, own in zip((seeds, gold), ("seeds", "gold"), allowed, strict=True)
     )
     if given is not None and tested is not None:
         check_apart(gold if isinstance(gold, str | Path) else "gold", given, tested, cardinality)
     if rejected is None:
         return given, tested, None
-    where, rows = _read_rows(rejected, "rejected", strict)
+    where, rows = _read_rows(rejected, "rejected", strict, limits)
     different = [link for link in rows if not link.holds]
     return given, tested, find_links(where, different or rows, source, target, strict)[0]
 
@@ -169,21 +172,27 @@ def check_apart(where: Where, seeds: Alignment, test: Alignment, cardinality: Ca
         raise DataError(f"{where}: {both} links are in the seeds and in the test links; expected each in one of them")
 
 
-def _read_rows(place: str | Path | LinksInMemory, option: str, strict: bool) -> tuple[Where, list[GivenLink]]:
+def _read_rows(place: str | Path | LinksInMemory, option: str, strict: bool, limits: Limits) -> tuple[Where, list[GivenLink]]:
     """The links of a file or of an object in memory as texts, and where they are. A file without any is refused."""
     if not isinstance(place, str | Path):
         return option, links_in_memory(place, option)
-    rows = read_link_file(place, strict)
+    rows = read_link_file(place, strict, limits)
     if not rows:
         raise DataError(f"{place}: no links in this file; expected at least one row of source and target")
     return Path(place), rows
 
 
 def _read_holding(
-    place: str | Path | LinksInMemory, option: str, source: Ends, target: Ends, strict: bool, cardinality: Cardinality
+    place: str | Path | LinksInMemory,
+    option: str,
+    source: Ends,
+    target: Ends,
+    strict: bool,
+    cardinality: Cardinality,
+    limits: Limits,
 ) -> Alignment:
     """The links of a file or an object in which each entity is in one link only, unless it may have several."""
-    path, rows = _read_rows(place, option, strict)
+    path, rows = _read_rows(place, option, strict, limits)
     holding = [link for link in rows if link.holds]
     if rows and not holding:
         raise DataError(f"{path}: all {len(rows):,} pairs of this file are said to be different; expected links for `{option}`")

@@ -15,8 +15,10 @@ from typing import Any
 from zipfile import BadZipFile, ZipFile
 
 from kgalign.errors import DataError
-from kgalign.files import COMPRESSIONS, UNREADABLE, open_bytes
+from kgalign.files import COMPRESSIONS, UNREADABLE, bounded, open_bytes, unreadable
+from kgalign.limits import DEFAULT, Limits
 from kgalign.readers.encodings import decode
+from kgalign.readers.parquet import CELL, read_columns
 from kgalign.readers.statements import Damage
 from kgalign.readers.table_text import read_text
 
@@ -59,32 +61,34 @@ class RawTable:
     damage: Damage = field(default_factory=Damage)
 
 
-def read_raw(path: Path, *, strict: bool = False, sample: bool = False) -> RawTable:
+def read_raw(path: Path, *, strict: bool = False, sample: bool = False, limits: Limits = DEFAULT) -> RawTable:
     """The rows of a table. The first bytes decide on the format, whatever the name of the file says.
 
     Args:
         path: The file.
         strict: Refuse what is damaged, instead of counting it.
         sample: Read the first rows alone.
+        limits: How much of the file is taken in.
     """
-    data = _read_bytes(path, sample)
+    damage = Damage()
+    data = _read_bytes(path, sample, strict, damage, limits)
     if not data.strip():
         raise DataError(f"{path}: the graph is empty; expected a header and at least one row")
     for begin, found in NO_TABLES:
         if data.startswith(begin):
             raise DataError(f"{path}: expected a table, found {found}")
     if data.startswith(PARQUET):
-        return _read_parquet(path, data, sample)
+        return _read_parquet(path, data, sample, limits)
     if data.startswith(ZIP):
-        return _read_excel(path, data, sample)
+        return _read_excel(path, data, sample, limits)
     if ending(path) == ".parquet":
         raise DataError(f"{path}: expected a Parquet table, but it does not begin like one: write it again, or name it .csv")
     text, encoding = decode(data, path, strict and not sample)
     _check_text(path, text)
     if text.lstrip()[:1] in ("{", "[") and ending(path) not in (".csv", ".tsv"):
-        return _read_json(path, text, encoding, sample)
+        return _read_json(path, text, encoding, sample, damage)
     form, rows, lines = read_text(path, text, is_tsv=ending(path) == ".tsv", is_cut=sample and len(data) >= SAMPLE_BYTES)
-    return RawTable(path, form, None, rows, lines, encoding)
+    return RawTable(path, form, None, rows, lines, encoding, damage)
 
 
 def ending(path: Path) -> str:
@@ -92,19 +96,30 @@ def ending(path: Path) -> str:
     return (Path(path.stem).suffix if path.suffix in COMPRESSIONS else path.suffix).lower()
 
 
-def _read_bytes(path: Path, sample: bool) -> bytes:
+def _read_bytes(path: Path, sample: bool, strict: bool, damage: Damage, limits: Limits) -> bytes:
     """The bytes of a file, decompressed; the first ones, or all of a format that cannot be read in parts."""
     if not path.is_file():
         raise DataError(f"{path}: {'is a folder; expected a table' if path.is_dir() else 'no such file'}")
+    blocks: list[bytes] = []
     try:
-        with open_bytes(path) as stream:
+        with open_bytes(path, limits) as stream:
             first = bytes(stream.read(SAMPLE_BYTES))
-            is_whole = first.startswith((ZIP, PARQUET, GZIP)) or not sample or first.lstrip()[:1] == b"["
-            data = first + bytes(stream.read()) if is_whole else first
-        return gzip.decompress(data) if data.startswith(GZIP) else data
+            blocks.append(first)
+            if first.startswith((ZIP, PARQUET, GZIP)) or not sample or first.lstrip()[:1] == b"[":
+                blocks.extend(bounded(stream.read, path, limits))
+        if first.startswith(GZIP):  # whatever its name says
+            packed = gzip.GzipFile(fileobj=BytesIO(b"".join(blocks)))
+            blocks.clear()
+            blocks.extend(bounded(packed.read, path, limits))
     except UNREADABLE as error:
-        kind = COMPRESSIONS.get(path.suffix, "readable")
-        raise DataError(f"{path}: expected a whole {kind} file, but reading it failed ({error}); fetch it again") from None
+        data = b"".join(blocks)
+        whole = data[: data.rfind(b"\n") + 1]
+        if strict or not whole or data.startswith((ZIP, PARQUET, GZIP)):
+            raise unreadable(path, error) from None
+        lines = whole.count(b"\n")
+        damage.add(f"{unreadable(path, error)}; what came before it is kept: {lines:,} whole lines")
+        return whole
+    return b"".join(blocks)
 
 
 def _check_text(path: Path, text: str) -> None:
@@ -117,28 +132,21 @@ def _check_text(path: Path, text: str) -> None:
         raise DataError(f"{path}: expected a table (CSV, TSV, Parquet, XLSX, JSON lines), found bytes that are no text")
 
 
-def _read_parquet(path: Path, data: bytes, sample: bool) -> RawTable:
-    import pyarrow as pa  # slow to import, and other tables are read without it
-    import pyarrow.parquet
-
-    try:
-        file = pa.parquet.ParquetFile(pa.BufferReader(data))
-        batches = file.iter_batches(SAMPLE_ROWS)
-        table = pa.Table.from_batches(islice(batches, 1) if sample else batches, file.schema_arrow)
-        columns = [[as_cell(value) for value in column.to_pylist()] for column in table.columns]
-    except (pa.ArrowException, OSError) as error:
-        raise DataError(f"{path}: expected a Parquet table, but {str(error).splitlines()[0]}; write it again") from None
-    rows = [list(cells) for cells in zip(*columns, strict=True)]
-    return RawTable(path, "Parquet", list(table.column_names), rows, range(1, len(rows) + 1))
+def _read_parquet(path: Path, data: bytes, sample: bool, limits: Limits) -> RawTable:
+    names, columns = read_columns(path, limits, data=data, rows=SAMPLE_ROWS if sample else None)
+    rows = [[as_cell(value) for value in cells] for cells in zip(*columns, strict=True)]
+    return RawTable(path, "Parquet", names, rows, range(1, len(rows) + 1))
 
 
-def _read_excel(path: Path, data: bytes, sample: bool) -> RawTable:
+def _read_excel(path: Path, data: bytes, sample: bool, limits: Limits) -> RawTable:
     """The first sheet with cells. Sheets that follow are counted."""
     try:
-        names = ZipFile(BytesIO(data)).namelist()
+        parts = ZipFile(BytesIO(data)).infolist()
     except BadZipFile:
         raise DataError(f"{path}: expected an XLSX table, but it is cut off or damaged; save it again") from None
-    if "xl/workbook.xml" not in names:
+    if sum(part.file_size for part in parts) > limits.memory:
+        raise limits.exceeded(path, "memory", "an XLSX table to have")
+    if "xl/workbook.xml" not in [part.filename for part in parts]:
         raise DataError(f"{path}: expected a table, found a ZIP archive: unpack it and give the table")
     try:
         import openpyxl
@@ -148,10 +156,17 @@ def _read_excel(path: Path, data: bytes, sample: bool) -> RawTable:
         book = openpyxl.load_workbook(BytesIO(data), read_only=True, data_only=True)
         for sheet in book.worksheets:
             cells = islice(sheet.iter_rows(values_only=True), SAMPLE_ROWS if sample else None)
-            numbered = [(number, [as_cell(value) for value in row]) for number, row in enumerate(cells, start=1)]
-            numbered = [(number, row) for number, row in numbered if any(row)]
+            numbered, size = [], 0
+            for number, values in enumerate(cells, start=1):
+                size += CELL * len(values)
+                if size > limits.memory:  # one cell at the far end makes a row of thousands
+                    raise limits.exceeded(path, "memory", "an XLSX table to have")
+                if any(row := [as_cell(value) for value in values]):
+                    numbered.append((number, row))
             if numbered:
                 break
+    except DataError:
+        raise
     except Exception as error:  # the library raises whatever a damaged part of the archive leads to
         raise DataError(f"{path}: expected an XLSX table, but reading it failed ({error}); save it again") from None
     if not numbered:
@@ -162,7 +177,7 @@ def _read_excel(path: Path, data: bytes, sample: bool) -> RawTable:
     )
 
 
-def _read_json(path: Path, text: str, encoding: str, sample: bool) -> RawTable:
+def _read_json(path: Path, text: str, encoding: str, sample: bool, damage: Damage) -> RawTable:
     """An object on each line, or one array of objects. Objects in objects become columns such as `address.city`."""
     is_array = text.lstrip().startswith("[")
     columns: dict[str, int] = {}
@@ -179,13 +194,13 @@ def _read_json(path: Path, text: str, encoding: str, sample: bool) -> RawTable:
         rows.append(row)
         lines.append(number)
     rows = [row + [""] * (len(columns) - len(row)) for row in rows]
-    return RawTable(path, "JSON" if is_array else "JSON lines", list(columns), rows, lines, encoding)
+    return RawTable(path, "JSON" if is_array else "JSON lines", list(columns), rows, lines, encoding, damage)
 
 
 def _json_array(path: Path, text: str) -> Iterator[tuple[int, Any]]:
     try:
         return enumerate(json.loads(text), start=1)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise DataError(f"{path}:{getattr(error, 'lineno', 1)}: expected a JSON array of objects, but {error}") from None
 
 
@@ -195,7 +210,7 @@ def _json_lines(path: Path, text: str, sample: bool) -> Iterator[tuple[int, Any]
         if line.strip():
             try:
                 yield number, json.loads(line)
-            except ValueError:
+            except (ValueError, RecursionError):
                 raise DataError(
                     f"{path}:{number}: expected a JSON object on each line, or one array of objects, found {line.strip()[:60]!r}"
                 ) from None

@@ -12,6 +12,7 @@ import numpy as np
 from kgalign.data import KnowledgeGraph
 from kgalign.errors import DataError
 from kgalign.iri import LABEL_PROPERTIES
+from kgalign.limits import DEFAULT, Limits
 from kgalign.readers.graphs import build_graph
 from kgalign.readers.link_ends import Ends
 from kgalign.readers.links import read_links
@@ -35,7 +36,7 @@ class TriplesReader:
         """Whether the place is a single file. Any file may be a table, so this reader comes after all others."""
         return isinstance(place, str | Path) and Path(place).is_file()
 
-    def read(self, place: Place, *, strict: bool = False) -> KnowledgeGraph:
+    def read(self, place: Place, *, strict: bool = False, limits: Limits = DEFAULT) -> KnowledgeGraph:
         """The graph of the table.
 
         A tail in double quotes is a literal, as in N-Triples, and so is the tail of a label. All other tails are entities.
@@ -43,10 +44,11 @@ class TriplesReader:
         Args:
             place: The file.
             strict: Not used: a broken table is always refused.
+            limits: How much of the file is taken in.
         """
         if not isinstance(place, str | Path):
             raise DataError(f"{', '.join(map(str, place))}: expected one table of triples, found {len(place)} files")
-        return _read_graph(Path(place))
+        return _read_graph(Path(place), limits)
 
 
 class TablesReader:
@@ -58,16 +60,17 @@ class TablesReader:
         """Whether the folder has both tables of triples."""
         return all(find_table(folder, name) for name in NEEDED)
 
-    def read(self, folder: Path, *, fold: int = 1) -> GraphPair:
+    def read(self, folder: Path, *, fold: int = 1, limits: Limits = DEFAULT) -> GraphPair:
         """The graphs and their links: the table `seeds` as seeds, the table `links` as test links.
 
         Args:
             folder: The folder.
             fold: Not used: such a folder has one split.
+            limits: How much of each file is taken in.
         """
-        source, target = (_read_graph(find_table(folder, name) or folder) for name in NEEDED)
+        source, target = (_read_graph(find_table(folder, name) or folder, limits) for name in NEEDED)
         ends = Ends.of("source", source), Ends.of("target", target)
-        seeds, gold, _ = read_links(find_table(folder, "seeds"), find_table(folder, "links"), *ends)
+        seeds, gold, _ = read_links(find_table(folder, "seeds"), find_table(folder, "links"), *ends, limits=limits)
         return GraphPair(source, target, seeds, gold)
 
 
@@ -91,16 +94,16 @@ def graph_of_rows(where: Path | str, rows: Sequence[Sequence[str]], others: Iter
     return replace(graph, record={**graph.record, LIKE_VALUES: bare}) if bare else graph
 
 
-def _read_graph(path: Path) -> KnowledgeGraph:
-    return graph_of_rows(path, [[*fields[:2], _first_column(fields[2])] for _, fields in _read_rows(path)])
+def _read_graph(path: Path, limits: Limits) -> KnowledgeGraph:
+    return graph_of_rows(path, [[*fields[:2], _first_column(fields[2])] for _, fields in _read_rows(path, limits)])
 
 
-def _read_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
+def _read_rows(path: Path, limits: Limits) -> Iterator[tuple[int, list[str]]]:
     """Head, relation and tail of each row, with its number; also of formats and separators that tables of links do not have."""
-    if ending(path) not in (".csv", *OTHER_FORMATS) or read_raw(path, sample=True).form in ("CSV", "TSV"):
-        yield from read_table(path, 3)
+    if ending(path) not in (".csv", *OTHER_FORMATS) or read_raw(path, sample=True, limits=limits).form in ("CSV", "TSV"):
+        yield from read_table(path, 3, limits)
         return
-    raw = read_raw(path)
+    raw = read_raw(path, limits=limits)
     for number, row in zip(raw.lines, raw.rows, strict=True):
         if len(row) < 3:
             raise DataError(f"{path}:{number}: expected 3 cells, found {len(row)}")

@@ -13,6 +13,7 @@ import numpy as np
 from kgalign.data import Ints
 from kgalign.errors import DataError
 from kgalign.iri import normal_iri
+from kgalign.limits import DEFAULT, Limits
 from kgalign.readers.columns import (
     ARRAY,
     IdColumn,
@@ -47,17 +48,18 @@ class WideTableReader:
         except DataError:
             return True  # so that `read` says what is wrong
 
-    def read(self, place: Place, *, strict: bool = False, id_column: str | None = None) -> Statements:
+    def read(self, place: Place, *, strict: bool = False, limits: Limits = DEFAULT, id_column: str | None = None) -> Statements:
         """A row is an entity. A cell is a literal, or points to a row or an IRI. Lists in cells are split.
 
         Args:
             place: The file.
             strict: Refuse rows with too many or too few cells and rows without an id, instead of counting them.
+            limits: How much of the file is taken in.
             id_column: The name of the column with the ids. None: it is found out; without one the row number is the id.
         """
         if not isinstance(place, str | Path):
             raise DataError(f"{', '.join(map(str, place))}: expected one table, found {len(place)} files")
-        return table_statements(read_raw(Path(place), strict=strict), strict=strict, id_column=id_column)
+        return table_statements(read_raw(Path(place), strict=strict, limits=limits), strict=strict, id_column=id_column)
 
 
 reader = WideTableReader()

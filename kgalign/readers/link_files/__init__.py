@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from kgalign.errors import DataError
+from kgalign.limits import DEFAULT, Limits
 from kgalign.readers.places import expected, find_reader
 from kgalign.readers.rdf import opening
 from kgalign.registry import Registry
@@ -24,12 +25,13 @@ SPREADSHEETS = (".xlsx", ".xlsm", ".xls", ".ods")
 ZIP = b"PK\x03\x04"  # how XLSX and ODS begin
 
 
-def read_link_file(path: str | Path, strict: bool = False) -> list[GivenLink]:
+def read_link_file(path: str | Path, strict: bool = False, limits: Limits = DEFAULT) -> list[GivenLink]:
     """The links of a file, as texts.
 
     Args:
         path: The file, in any of the formats that `kgalign.write` writes, and a few more.
         strict: Refuse broken input where it could be left out.
+        limits: How much of the file is taken in, where kgalign itself reads the format.
     """
     path = Path(path)
     name = find_reader(LINK_READERS, path) if path.is_file() else None
@@ -39,4 +41,5 @@ def read_link_file(path: str | Path, strict: bool = False) -> list[GivenLink]:
         raise DataError(
             f"{path}: a spreadsheet such as XLSX is no format of links; save it as CSV; expected {expected(LINK_READERS)}"
         )
-    return list(LINK_READERS[name].read(path, strict=strict))
+    own = {"limits": limits} if name in LINK_READERS.built_in else {}
+    return list(LINK_READERS[name].read(path, strict=strict, **own))

@@ -10,6 +10,7 @@ from xml.parsers import expat
 
 from kgalign.errors import DataError
 from kgalign.files import UNREADABLE, open_bytes
+from kgalign.limits import DEFAULT, Limits
 from kgalign.readers.link_files.table import as_score
 from kgalign.readers.rdf import opening
 from kgalign.seams import GivenLink
@@ -30,14 +31,15 @@ class OaeiReader:
         """Whether the beginning of the file names the namespace of the format."""
         return NAMESPACE in opening(path)
 
-    def read(self, path: Path, *, strict: bool = False) -> Iterator[GivenLink]:
+    def read(self, path: Path, *, strict: bool = False, limits: Limits = DEFAULT) -> Iterator[GivenLink]:
         """The cells whose relation is = (the same) or % (not the same). Cells of other relations are counted and left out.
 
         Args:
             path: The file.
             strict: Not used: broken XML is always refused.
+            limits: How much of the file is taken in.
         """
-        cells = _read_cells(path)
+        cells = _read_cells(path, limits)
         links = [cell for cell in cells if cell.holds is not None]
         if len(links) < len(cells):
             first = next(cell for cell in cells if cell.holds is None)
@@ -67,7 +69,7 @@ class _Cell:
         return True if relation.endswith(SAME) else False if relation.endswith(DIFFERENT) else None
 
 
-def _read_cells(path: Path) -> list[_Cell]:
+def _read_cells(path: Path, limits: Limits) -> list[_Cell]:
     """All cells of the file, with their lines. Elements go by their local names, since older files have other namespaces."""
     cells: list[_Cell] = []
     within: list[str] = []  # the local names of the open elements
@@ -91,7 +93,7 @@ def _read_cells(path: Path) -> list[_Cell]:
     parser.EndElementHandler = lambda _: within.pop()
     parser.CharacterDataHandler = text
     try:
-        with open_bytes(path) as stream:
+        with open_bytes(path, limits) as stream:
             parser.ParseFile(stream)
     except expat.ExpatError as error:
         raise DataError(f"{path}:{error.lineno}: expected XML, but {expat.ErrorString(error.code)}; mend the file") from None

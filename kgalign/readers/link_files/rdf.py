@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from kgalign.errors import DataError
+from kgalign.limits import DEFAULT, Limits
 from kgalign.readers.link_files.predicates import DIFFERENT, SAME, SHOWN
 from kgalign.readers.rdf import format_of
 from kgalign.seams import GivenLink
@@ -24,16 +25,17 @@ class RdfLinkReader:
         """Whether the file is RDF."""
         return format_of(path) is not None
 
-    def read(self, path: Path, *, strict: bool = False) -> Iterator[GivenLink]:
+    def read(self, path: Path, *, strict: bool = False, limits: Limits = DEFAULT) -> Iterator[GivenLink]:
         """The links. All other statements are skipped.
 
         Args:
             path: The file.
             strict: Refuse the first broken statement, instead of leaving it out.
+            limits: How much of the file is taken in.
         """
         from kgalign.readers.rdf_parser import read_statements  # slow to import, and tables are read without it
 
-        found = read_statements([path], strict)
+        found = read_statements([path], strict, limits)
         links = {number: name in SAME for number, name in enumerate(found.relations) if name in SAME | DIFFERENT}
         if not links:
             there = ", ".join([*found.relations, *found.properties][:MOST_SHOWN])

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from kgalign.errors import DataError
+from kgalign.limits import DEFAULT, Limits
 from kgalign.readers.link_files.predicates import DIFFERENT, SAME, SHOWN
 from kgalign.readers.link_files.table import as_score, lines_of, read_rows, read_text
 from kgalign.readers.rdf import opening
@@ -42,7 +43,7 @@ class SssomReader:
         """Whether the name says so, or the beginning has the metadata or the columns of SSSOM."""
         return path.is_file() and (".sssom." in path.name or HEADER.search(opening(path)) is not None)
 
-    def read(self, path: Path, *, strict: bool = False) -> Iterator[GivenLink]:
+    def read(self, path: Path, *, strict: bool = False, limits: Limits = DEFAULT) -> Iterator[GivenLink]:
         """The mappings whose predicate says that two entities are the same. Those with another predicate are counted and left out.
 
         Rows of unmatched entities are skipped. The modifier `Not` says that the two are not the same.
@@ -50,9 +51,10 @@ class SssomReader:
         Args:
             path: The file.
             strict: Refuse bytes that are no UTF-8. A broken table is always refused.
+            limits: How much of the file is taken in.
         """
-        prefixes = {**BUILT_IN, **read_prefixes(path)}
-        rows = read_rows(path, "\t", quoted=True, comment="#", strict=strict)
+        prefixes = {**BUILT_IN, **read_prefixes(path, limits)}
+        rows = read_rows(path, "\t", quoted=True, comment="#", strict=strict, limits=limits)
         header = next(([name.strip() for name in fields] for _, fields in rows), [])
         if not all(name in header for name in NEEDED):
             raise DataError(
@@ -77,11 +79,11 @@ class SssomReader:
             logger.warning("%s: %d rows are no links: expected %s, found %s", path, others.total(), SHOWN, shown)
 
 
-def read_prefixes(path: Path) -> dict[str, str]:
+def read_prefixes(path: Path, limits: Limits = DEFAULT) -> dict[str, str]:
     """The prefixes that the comments at the beginning declare under curie_map."""
     prefixes: dict[str, str] = {}
     deeper = None  # the indentation of the key, while its entries are read
-    for _, line in lines_of(read_text(path)[0]):
+    for _, line in lines_of(read_text(path, limits=limits)[0]):
         if not line.startswith("#"):
             break
         content = line[1:].rstrip("\t ")  # some tools pad comments with tabs

@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from kgalign.errors import DataError
-from kgalign.files import COMPRESSIONS, UNREADABLE, open_bytes, without_apostrophe
+from kgalign.files import COMPRESSIONS, read_bytes, without_apostrophe
+from kgalign.limits import DEFAULT, Limits
 from kgalign.readers.encodings import decode
+from kgalign.readers.parquet import read_columns
 from kgalign.seams import GivenLink
 
 logger = logging.getLogger(__name__)
@@ -41,15 +43,19 @@ class TableReader:
         """Whether it is a file. Any file may be a table, so this reader comes after all others."""
         return path.is_file()
 
-    def read(self, path: Path, *, strict: bool = False) -> Iterator[GivenLink]:
+    def read(self, path: Path, *, strict: bool = False, limits: Limits = DEFAULT) -> Iterator[GivenLink]:
         """The rows. Columns go by their names, where the first row has names that say source and target, and else by their order.
 
         Args:
             path: The file.
             strict: Refuse bytes that are no UTF-8. A broken table is always refused.
+            limits: How much of the file is taken in.
         """
         ending = (Path(path.stem).suffix if path.suffix in COMPRESSIONS else path.suffix).lower()
-        rows = read_parquet(path) if ending == ".parquet" else read_rows(path, "," if ending == ".csv" else "\t", strict=strict)
+        if ending == ".parquet":
+            rows = read_parquet(path, limits)
+        else:
+            rows = read_rows(path, "," if ending == ".csv" else "\t", strict=strict, limits=limits)
         first = next(rows, None)
         if first is None:
             return
@@ -70,7 +76,7 @@ def named_columns(header: Sequence[str]) -> Columns | None:
 
 
 def read_rows(
-    path: Path, usual: str, quoted: bool = False, comment: str = "", strict: bool = False
+    path: Path, usual: str, quoted: bool = False, comment: str = "", strict: bool = False, limits: Limits = DEFAULT
 ) -> Iterator[tuple[int, list[str]]]:
     """The numbered rows of a text file.
 
@@ -80,9 +86,10 @@ def read_rows(
         quoted: Whether quotes mean something beside tabs too; beside other separators they always do.
         comment: Lines that begin with this are skipped.
         strict: Refuse bytes that are no UTF-8.
+        limits: How much of the file is taken in.
     """
     separator = ""
-    text, encoding = read_text(path, strict)
+    text, encoding = read_text(path, strict, limits)
     if encoding:
         logger.info("%s: encoding %s", path, encoding)
     for number, line in lines_of(text):
@@ -95,40 +102,31 @@ def read_rows(
             yield number, line.split(separator)
 
 
-def read_text(path: Path, strict: bool = False) -> tuple[str, str]:
+def read_text(path: Path, strict: bool = False, limits: Limits = DEFAULT) -> tuple[str, str]:
     """The text of a file in any encoding, and that encoding in words, "" for UTF-8.
 
     Args:
         path: The file.
         strict: Refuse bytes that are no UTF-8, instead of reading them as windows-1252.
+        limits: How much of the file is taken in.
     """
-    try:
-        with open_bytes(path) as stream:
-            return decode(stream.read(), path, strict)
-    except UNREADABLE as error:
-        kind = COMPRESSIONS.get(path.suffix, "readable")
-        raise DataError(f"{path}: expected a whole {kind} file, but reading it failed ({error})") from None
+    return decode(read_bytes(path, limits), path, strict)
 
 
 def lines_of(text: str) -> Iterator[tuple[int, str]]:
     """The lines of a text with their numbers, which start at 1, and without line ends. Blank lines are left out."""
+    if "\n" not in text:
+        text = text.replace("\r", "\n")  # as on a Macintosh of the last century
     for number, line in enumerate(text.split("\n"), start=1):  # names may hold any other separator
         if line.strip():
             yield number, line.rstrip("\r")
 
 
-def read_parquet(path: Path) -> Iterator[tuple[int, list[str]]]:
+def read_parquet(path: Path, limits: Limits) -> Iterator[tuple[int, list[str]]]:
     """The names of the columns as the first row, then the rows, numbered from 2."""
-    import pyarrow as pa  # slow to import, and text is read without it
-    import pyarrow.parquet
-
-    try:
-        table = pa.parquet.read_table(path)
-        columns = [column.cast(pa.string()).to_pylist() for column in table.columns]
-    except (pa.ArrowException, OSError) as error:
-        raise DataError(f"{path}: expected a Parquet table of links, but {str(error).splitlines()[0]}") from None
-    if named_columns(table.column_names):
-        yield 1, table.column_names
+    names, columns = read_columns(path, limits, as_text=True)
+    if named_columns(names):
+        yield 1, names
     for number, fields in enumerate(zip(*columns, strict=True), start=2):
         yield number, ["" if field is None else field for field in fields]
 

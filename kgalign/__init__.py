@@ -8,6 +8,7 @@ from kgalign.errors import DataError, KgalignError, OptionError
 from kgalign.evaluate import compare, evaluate
 from kgalign.explain.explanations import Explanation
 from kgalign.explain.notebook import Explanations
+from kgalign.limits import Limits
 from kgalign.models import MODELS, make_model
 from kgalign.progress import Progress
 from kgalign.readers import read, read_graph
@@ -20,6 +21,7 @@ from kgalign.writers import write, write_graph
 __all__ = [
     "read",
     "read_graph",
+    "Limits",
     "demo",
     "align",
     "Run",

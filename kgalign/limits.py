@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 
-from kgalign.errors import DataError, check_at_least
+from kgalign.errors import DataError, OptionError, check_at_least
 
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 
@@ -37,6 +38,17 @@ class Limits:
 
     def __post_init__(self) -> None:
         check_at_least(**{field.name: (getattr(self, field.name), 0 if field.name == "seconds" else 1) for field in fields(self)})
+
+    @classmethod
+    def of(cls, given: Limits | Mapping[str, float]) -> Limits:
+        """Limits out of some of them by name; the others have their defaults."""
+        if isinstance(given, Limits):
+            return given
+        names = [field.name for field in fields(cls)]
+        for name in given:
+            if name not in names:
+                raise OptionError(f"`limits` {name}: expected one of {', '.join(names)}")
+        return cls(**given)  # type: ignore[arg-type]
 
     def exceeded(self, place: object, name: str, what: str) -> DataError:
         """The error about input that is above a limit.

@@ -237,7 +237,7 @@ def test_the_lost_lines_of_a_document_are_one_message(tmp_path):
     graph = read_graph(write(tmp_path / "g.trig", f'@prefix x: <http://x/> .\n{rows}x:q x:n """no end .\n{rows}'))
     assert len(graph.triples) == 5
     assert graph.record["broken"] == 1
-    assert graph.record["first broken"][0].endswith("; lines 7 to 13 could not be read")
+    assert graph.record["first broken"][0].endswith("; lines 7 to 12 could not be read")
 
 
 def test_files_that_are_no_graph_are_refused(tmp_path):

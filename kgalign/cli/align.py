@@ -26,17 +26,20 @@ from kgalign.cli.options import (
     IdTarget,
     Labels,
     Languages,
+    LimitSettings,
     NoNames,
     OnlySource,
     OnlyTarget,
     Output,
     Protocols,
+    Query,
     Seed,
     Settings,
     Strict,
     Types,
     parse_form,
     parse_languages,
+    parse_limits,
     parse_only,
     parse_settings,
     parse_types,
@@ -52,6 +55,7 @@ from kgalign.explain.diagnosis import diagnose, has_few_links
 from kgalign.explain.duplicates import hint_cardinality
 from kgalign.features.encoders import check_encoder
 from kgalign.features.text import check_word_vectors
+from kgalign.limits import Limits
 from kgalign.models import DEFAULT, MODELS, model_options
 from kgalign.progress import shown_progress
 from kgalign.readers import LINK_READERS, read
@@ -81,6 +85,8 @@ def align_command(
     table: AsTable = False,
     triples: AsTriples = False,
     strict: Strict = False,
+    query: Query = None,
+    limits: LimitSettings = None,
     classes: Classes = False,
     types: Types = None,
     only_source: OnlySource = None,
@@ -148,6 +154,8 @@ def align_command(
         "id_source": id_source,
         "id_target": id_target,
         "strict": strict,
+        "query": str(query.resolve()) if query else None,
+        "limits": parse_limits(limits),
         "classes": classes,
         "cardinality": cardinality.value,
         "names": not no_names,
@@ -190,7 +198,7 @@ def align_command(
     run = replace(
         run,
         seconds={**seconds, **run.seconds},
-        inputs=_hashes(Path(path) for path in (*files.values(), gold, *lists) if path is not None),
+        inputs=_hashes(Path(path) for path in (*files.values(), gold, query, *lists) if path is not None),
         options={**run.options, "read": {**given, **how}},
     )
     _finish(run, output, as_json)
@@ -205,6 +213,7 @@ def decode(
     cardinality: CardinalityName = Cardinalities.one_to_one,
     gold: Annotated[Path | None, typer.Option(help="links to measure the result by")] = None,
     settings: Settings = None,
+    limits: LimitSettings = None,
     seed: Seed = RULES.seed,
     as_json: AsJson = False,
 ) -> None:
@@ -214,7 +223,7 @@ def decode(
     options = {"seed": seed, **parse_settings(settings, decoder_options(decoder))}
     decoded = make_decoder(decoder, **options)
     with working("reading"):
-        given, task = read_candidates(candidates, scale.value, temperature, cardinality.value)
+        given, task = read_candidates(candidates, scale.value, temperature, cardinality.value, Limits.of(parse_limits(limits)))
     began = time.perf_counter()
     alignment = decoded(given)
     seconds = {"decode": time.perf_counter() - began}

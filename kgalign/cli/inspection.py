@@ -21,10 +21,13 @@ from kgalign.cli.options import (
     IdTarget,
     Labels,
     Languages,
+    LimitSettings,
     Protocols,
+    Query,
     Strict,
     parse_form,
     parse_languages,
+    parse_limits,
     places,
 )
 from kgalign.cli.printing import console, plain_text, print_json, show_figures, show_not_judged, working
@@ -46,6 +49,8 @@ def info(
     table: AsTable = False,
     triples: AsTriples = False,
     strict: Strict = False,
+    query: Query = None,
+    limits: LimitSettings = None,
     as_json: AsJson = False,
 ) -> None:
     """Show what the reader sees: sizes, names and where they come from, links, and what is missing."""
@@ -54,6 +59,8 @@ def info(
         "languages": parse_languages(languages),
         "strict": strict,
         "form": parse_form(table, triples),
+        "query": query,
+        "limits": parse_limits(limits),
     }
     links = {"seeds": 0, "test links": 0}
     with working("reading"):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
+from dataclasses import fields
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,12 +14,22 @@ import typer
 
 from kgalign.decoding import DECODERS
 from kgalign.errors import OptionError
+from kgalign.limits import DEFAULT, Limits
 from kgalign.readers import READERS, TableForm
 from kgalign.readers.places import expected
 from kgalign.readers.restrictions import chosen_of, pairs_of_types
 from kgalign.reasoning import Rules
 
 RULES = Rules()  # the defaults
+SIZES = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
+SIZE = re.compile(r"(\d{1,15})\s*([kmg]?)(?:i?b)?", re.IGNORECASE)
+
+
+def shown_limit(name: str) -> str:
+    """The default of a limit, as it may be written."""
+    value = int(getattr(DEFAULT, name))
+    sign = next((sign for sign in "gmk" if value % SIZES[sign] == 0), "")
+    return f"{value // SIZES[sign]}{sign.upper() and f'{sign.upper()}iB'}"
 
 
 class Protocols(StrEnum):
@@ -90,6 +102,19 @@ CardinalityName = Annotated[
         help="how many links an entity may have; one-to-many: a source may have several targets, a target one source at most",
     ),
 ]
+Query = Annotated[
+    Path | None,
+    typer.Option("--query", help="file with a CONSTRUCT query: read its statements, and not all that an endpoint has"),
+]
+LimitSettings = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--limit",
+        metavar="NAME=VALUE",
+        help="raise a limit of the readers, such as memory=4GiB; one of "
+        + ", ".join(f"{field.name} ({shown_limit(field.name)})" for field in fields(Limits)),
+    ),
+]
 DecoderName = Annotated[
     str,
     typer.Option(
@@ -144,6 +169,21 @@ def parse_only(given: list[str] | None) -> list[str]:
     """IRIs and classes, and the whole paths of files."""
     parts = [part for text in given or () for part in chosen_of("only_source", text)]
     return [str(Path(part).resolve()) if Path(part).is_file() else part for part in parts]
+
+
+def parse_limits(settings: list[str] | None) -> dict[str, float]:
+    """Limits by name; sizes may be written with KiB, MiB or GiB."""
+    limits: dict[str, float] = {}
+    for setting in settings or ():
+        name, _, text = setting.partition("=")
+        number = SIZE.fullmatch(text)
+        if number is None or name not in {field.name for field in fields(Limits)}:
+            names = ", ".join(field.name for field in fields(Limits))
+            raise OptionError(
+                f"--limit {setting}: expected NAME=VALUE with a whole number, such as memory=4GiB; the names are {names}"
+            )
+        limits[name] = int(number[1]) * SIZES[number[2].lower()]
+    return limits
 
 
 def parse_form(table: bool, triples: bool) -> TableForm | None:

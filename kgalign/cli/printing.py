@@ -22,12 +22,14 @@ FLAGS = {  # by the names that options have in Python, which the library writes 
     "languages": "--lang",
     "names": "--no-names",
     "options": "--set",
+    "limits": "--limit",
     "form": "--table or --triples",
     "id_column": "--id-source",
     **{
         name: f"--{name.replace('_', '-')}"
         for name in (
             "strict",
+            "query",
             "seeds",
             "gold",
             "rejected",

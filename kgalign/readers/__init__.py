@@ -87,7 +87,7 @@ def read(
     id_source: str | None = None,
     id_target: str | None = None,
     query: str | Path | None = None,
-    limits: Limits = DEFAULT,
+    limits: Limits | Mapping[str, float] = DEFAULT,
 ) -> tuple[AlignmentTask, Alignment]:
     """The task and its gold links, from a dataset folder or from two graphs. Without test links the gold links are empty.
 
@@ -132,9 +132,10 @@ def read(
         id_source: The name of the column with the ids, where the source is a table of entities. None: it is found out.
         id_target: The same for the target.
         query: A file with a CONSTRUCT query, for endpoints: its statements are the graph. None: all statements of the endpoint.
-        limits: How much of each file and of an endpoint is taken in, before it is refused.
+        limits: How much of each file and of an endpoint is taken in, before it is refused: a `Limits`, or some of its fields by name.
     """
     check_cardinality(cardinality)
+    limits = Limits.of(limits)
     labels, languages = _listed(labels), _listed(languages, ",")
     if not 0 <= seed_ratio < 1:
         raise OptionError(f"seed_ratio={seed_ratio}: expected a share from 0 to below 1")
@@ -205,7 +206,7 @@ def read_graph(
     form: TableForm | None = None,
     id_column: str | None = None,
     query: str | Path | None = None,
-    limits: Limits = DEFAULT,
+    limits: Limits | Mapping[str, float] = DEFAULT,
 ) -> KnowledgeGraph:
     """One graph by itself.
 
@@ -222,7 +223,7 @@ def read_graph(
         form: How to read a table: `table` has an entity on each row, `triples` has head, relation and tail. None: its content decides.
         id_column: The name of the column with the ids, in a table of entities. None: it is found out.
         query: A file with a CONSTRUCT query, for an endpoint: its statements are the graph. None: all statements of the endpoint.
-        limits: How much of a file or of an endpoint is taken in, before it is refused.
+        limits: How much of a file or of an endpoint is taken in, before it is refused: a `Limits`, or some of its fields by name.
     """
     return _read_graphs(
         (place,),
@@ -233,7 +234,7 @@ def read_graph(
         form=form,
         id_columns={"id_column": id_column},
         query=query,
-        limits=limits,
+        limits=Limits.of(limits),
     )[0][0]
 
 
@@ -245,11 +246,13 @@ def read_whole(
     id_source: str | None = None,
     id_target: str | None = None,
     query: str | Path | None = None,
-    limits: Limits = DEFAULT,
+    limits: Limits | Mapping[str, float] = DEFAULT,
 ) -> tuple[KnowledgeGraph, KnowledgeGraph]:
     """The two graphs of `read` as their files have them: with every node of RDF, and with the rows of tables alone."""
     id_columns = {"id_source": id_source, "id_target": id_target}
-    found = _read_graphs((source, target), (), (), False, False, form=form, id_columns=id_columns, query=query, limits=limits)
+    found = _read_graphs(
+        (source, target), (), (), False, False, form=form, id_columns=id_columns, query=query, limits=Limits.of(limits)
+    )
     return found[0][0], found[1][0]
 
 

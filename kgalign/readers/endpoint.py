@@ -169,7 +169,7 @@ def _rows(answer: bytes) -> list[Row]:
 
 def _row(found: Any) -> Row:
     """The subject, predicate and object of a row, whose parts are all text."""
-    terms = {name: found.get(name) for name in "spo"} if isinstance(found, dict) else {}
+    terms: dict[str, Any] = {name: found.get(name) for name in "spo"} if isinstance(found, dict) else {}
     if not all(isinstance(term, dict) and {"type", "value"} <= term.keys() for term in terms.values()) or not terms:
         raise MalformedAnswerError(f"its answer has a row without subject, predicate or object: {json.dumps(found)[:80]}")
     for term in terms.values():

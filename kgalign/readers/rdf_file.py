@@ -21,6 +21,10 @@ MEND = "mend it, or leave out `strict` to read on"
 PROPER_IRI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:(?:[^\x00-\x20<>\"{}|^`\\%]|%[0-9A-Fa-f]{2})*")
 
 
+class DamagedDocumentError(Exception):
+    """A document that is read as a stream breaks the rules: it is to be read again, mended, and what was read of it to be forgotten."""
+
+
 @dataclass(frozen=True)
 class RdfFile:
     """A file that is being read, and the count of its errors.

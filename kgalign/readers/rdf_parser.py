@@ -6,7 +6,7 @@ is counted and kept, and it is mended when the graph is written again.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
@@ -15,13 +15,13 @@ from typing import Any
 from pyoxigraph import Quad, RdfFormat, parse
 
 from kgalign.errors import DataError
-from kgalign.files import line_blocks
+from kgalign.files import bounded, line_blocks
 from kgalign.limits import DEFAULT, Limits
 from kgalign.readers.json_levels import Levels
 from kgalign.readers.rdf import FORMATS, format_of
-from kgalign.readers.rdf_file import RdfFile, beginning, reason
-from kgalign.readers.rdf_xml import DamagedXmlError, read_mended_xml, read_xml
-from kgalign.readers.sentences import END, LONG_LITERALS, find_end
+from kgalign.readers.rdf_file import DamagedDocumentError, RdfFile, beginning, reason
+from kgalign.readers.rdf_xml import read_mended_xml, read_xml
+from kgalign.readers.sentences import END, LONG_LITERALS, find_end, without_graphs
 from kgalign.readers.statements import Gatherer
 from kgalign.seams import Statements
 
@@ -50,10 +50,10 @@ def read_statements(paths: Sequence[Path], strict: bool = False, limits: Limits 
         file = RdfFile(path, kind, strict, gatherer.damage, encodings, limits)
         prefix, mark = f"f{number}." if len(paths) > 1 else "", gatherer.mark()
         try:
-            gatherer.add(PARSERS.get(kind, _read_document)(file), prefix)
-        except DamagedXmlError:
+            gatherer.add(PARSERS[kind](file), prefix)
+        except DamagedDocumentError:
             gatherer.undo(mark)
-            gatherer.add(read_mended_xml(file), prefix)
+            gatherer.add(MENDING[kind](file), prefix)
     statements = gatherer.statements()
     if encodings:
         shown = "; ".join(f"{path}: {encoding}" for path, encoding in encodings.items())
@@ -98,15 +98,44 @@ def _read_lines(file: RdfFile) -> Iterator[Quad]:
         number += block.count(b"\n")
 
 
-def _read_sentences(file: RdfFile) -> Iterator[Quad]:
-    """The statements of Turtle. A broken sentence does not harm the others.
+def _read_turtle(file: RdfFile) -> Iterator[Quad]:
+    """The statements of Turtle."""
+    return _read_sentences(file, _blocks(file))
+
+
+def _read_trig(file: RdfFile) -> Iterator[Quad]:
+    """The statements of TriG as it is. Its first error ends them with `DamagedDocumentError`."""
+    with file.open() as stream:
+        source: Any = stream
+        try:
+            for quad in parse(source, format=file.kind, lenient=not file.strict):
+                file.check_iris(quad)
+                yield quad
+        except MemoryError:
+            raise file.report_too_long(stream.lines) from None
+        except SyntaxError as error:
+            if file.strict:
+                file.report(error.lineno, error)
+            raise DamagedDocumentError from error
+
+
+def _read_mended_trig(file: RdfFile) -> Iterator[Quad]:
+    """The statements of TriG that breaks the rules."""
+    blocks: list[bytes] = []
+    with file.open() as stream:
+        blocks.extend(bounded(stream.read, file.path, file.limits))
+    return _read_sentences(file, [without_graphs(b"".join(blocks))])
+
+
+def _read_sentences(file: RdfFile, blocks: Iterable[bytes]) -> Iterator[Quad]:
+    """The statements of some text of Turtle or TriG. A broken sentence does not harm the others.
 
     As long as there are no errors, many sentences are parsed at once. What is left of a block waits for the next ones, and a long sentence
     for as much text as there is of it already, so that the time grows with the file and not faster.
     """
     rest = _Rest(b"", b"", 1)
     waiting: list[bytes] = []
-    for block in chain(_blocks(file), (None,)):
+    for block in chain(blocks, (None,)):
         waiting.append(block or b"")
         if block is not None and sum(map(len, waiting)) < len(rest.text):
             continue
@@ -217,13 +246,12 @@ def _blocks(file: RdfFile) -> Iterator[bytes]:
         yield from line_blocks(stream.read, file.path, file.limits, BLOCK)
 
 
-def _read_document(file: RdfFile) -> Iterator[Quad]:
-    """The statements of a file that can only be read as a whole. After an error the parser skips ahead to text that it understands."""
+def _read_json(file: RdfFile) -> Iterator[Quad]:
+    """The statements of JSON-LD. After an error the parser skips ahead to text that it understands."""
     first, errors = None, 0  # the first error since the last statement, and how many there were
     with file.open() as stream:
-        source: Any = Levels(stream, file.path, file.limits) if file.kind == RdfFormat.JSON_LD else stream
-        # With JSON-LD, a parser that is not lenient silently leaves out statements with a bad IRI.
-        quads = parse(source, format=file.kind, lenient=not file.strict or file.kind == RdfFormat.JSON_LD)
+        source: Any = Levels(stream, file.path, file.limits)
+        quads = parse(source, format=file.kind, lenient=True)  # otherwise it silently leaves out statements with a bad IRI
         while errors < MOST_ERRORS:
             try:
                 quad = next(quads, None)
@@ -249,6 +277,9 @@ def _read_document(file: RdfFile) -> Iterator[Quad]:
 PARSERS = {
     RdfFormat.N_TRIPLES: _read_lines,
     RdfFormat.N_QUADS: _read_lines,
-    RdfFormat.TURTLE: _read_sentences,
+    RdfFormat.TURTLE: _read_turtle,
+    RdfFormat.TRIG: _read_trig,
     RdfFormat.RDF_XML: read_xml,
+    RdfFormat.JSON_LD: _read_json,
 }
+MENDING = {RdfFormat.TRIG: _read_mended_trig, RdfFormat.RDF_XML: read_mended_xml}

@@ -14,7 +14,7 @@ from pyoxigraph import Quad, RdfFormat, parse
 
 from kgalign.files import bounded
 from kgalign.readers.encodings import BLOCK, TextStream
-from kgalign.readers.rdf_file import RdfFile
+from kgalign.readers.rdf_file import DamagedDocumentError, RdfFile
 from kgalign.readers.xml_mending import mend_xml
 from kgalign.readers.xml_parts import Element, Mended
 
@@ -28,12 +28,8 @@ LAST_TAG = re.compile(rb"</(?:[^\s<>:]*:)?RDF\s*>\s*(?:<!--[^<]*-->\s*)*\Z")
 MOST_NESTED = 50  # how many properties a property may lie in, before the whole node is given up
 
 
-class DamagedXmlError(Exception):
-    """The document breaks the rules: `read_mended_xml` reads it, and what was read before is to be forgotten."""
-
-
 def read_xml(file: RdfFile) -> Iterator[Quad]:
-    """The statements of a document as it is. Its first error ends them with `DamagedXmlError`."""
+    """The statements of a document as it is. Its first error ends them with `DamagedDocumentError`."""
     with file.open() as stream:
         watched: Any = _Watched(stream, file)
         quads = parse(watched, format=RdfFormat.RDF_XML, lenient=not file.strict)
@@ -42,9 +38,9 @@ def read_xml(file: RdfFile) -> Iterator[Quad]:
                 file.check_iris(quad)
                 yield quad
         except SyntaxError as error:
-            raise DamagedXmlError from error
+            raise DamagedDocumentError from error
         if watched.is_suspect:
-            raise DamagedXmlError
+            raise DamagedDocumentError
 
 
 def read_mended_xml(file: RdfFile) -> Iterator[Quad]:

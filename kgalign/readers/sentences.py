@@ -1,4 +1,4 @@
-"""Where the sentences of Turtle end, found without parsing them, so that no text inside of a literal is taken for one."""
+"""Where the sentences of Turtle and TriG end, found without parsing them, so that no text inside of a literal is taken for one."""
 
 from __future__ import annotations
 
@@ -7,20 +7,23 @@ import re
 AFTER_DOT = rb"[ \t\r]*(?:\#[^\n]*+)?\n"
 END = re.compile(rb"\." + AFTER_DOT)
 # Text, short literals, IRIs, comments and escapes; quotes and brackets that are not closed on their line; dots that end no line.
-OUTSIDE = re.compile(
+TEXT = (
     rb"""(?:
-        [^."'<\#\\]++
+        [^."'<\#\\%b]++
       | "(?!"")(?:[^"\\\n]++|\\[^\n])*+"
       | '(?!'')(?:[^'\\\n]++|\\[^\n])*+'
       | "(?!"") | '(?!'')
       | <[^<>"\n]*+> | <
       | \#[^\n]*+
       | \\.?
+      | %b
       | \.(?!"""
     + AFTER_DOT
-    + rb"""))*+""",
-    re.DOTALL | re.VERBOSE,
+    + rb"""))*+"""
 )
+OUTSIDE = re.compile(TEXT % (b"", b"(?!)"), re.DOTALL | re.VERBOSE)  # of long literals
+OUTSIDE_AND_FLAT = re.compile(TEXT % (b"{}", rb"\{\| | (?<=\|)\}"), re.DOTALL | re.VERBOSE)  # and of graphs in TriG
+GRAPH_NAME = re.compile(rb"""(?:\bgraph\s+)?(?:<[^<>"\n]*>|\[\s*\]|[^\s<>{}"'.;,]+(?:\.[^\s<>{}"'.;,]+)*)?\s*\Z""", re.IGNORECASE)
 LONG_LITERALS = {  # by their quotes
     b'"""': re.compile(rb'"{3}(?:[^"\\]++|\\.|"(?!""))*+"{3}', re.DOTALL),
     b"'''": re.compile(rb"'{3}(?:[^'\\]++|\\.|'(?!''))*+'{3}", re.DOTALL),
@@ -53,3 +56,32 @@ def find_end(text: bytes, begin: int, is_broken: bool = False) -> tuple[int, int
         if is_broken and not FOLLOWS.match(text, at):
             at -= 3
     return -1, -1
+
+
+def without_graphs(text: bytes) -> bytes:
+    """TriG as Turtle: without the names and the braces of graphs, on the same lines."""
+    written = bytearray()
+    begin = at = 0  # of the sentence in what is written; of the text that is not read yet
+    while found := OUTSIDE_AND_FLAT.match(text, at):
+        written += found[0]
+        at = found.end()
+        literal = LONG_LITERALS.get(text[at : at + 3])
+        if ended := END.match(text, at):
+            written += ended[0]
+            begin, at = len(written), ended.end()
+        elif text[at : at + 1] == b"{":
+            name = GRAPH_NAME.search(written, begin)
+            lines = written.count(b"\n", name.start()) if name else 0
+            del written[name.start() if name else len(written) :]
+            written += b" " + b"\n" * lines
+            begin, at = len(written), at + 1
+        elif text[at : at + 1] == b"}":
+            is_open = bool(last := written[begin:].rstrip()) and not last.endswith(b".")  # the last dot in braces may be left out
+            written += b" . " if is_open else b" "
+            begin, at = len(written), at + 1
+        elif literal is not None and (closed := literal.match(text, at)):
+            written += closed[0]
+            at = closed.end()
+        else:
+            return bytes(written + text[at:])
+    return bytes(written)

@@ -98,15 +98,15 @@ def _all_rows(client: Client) -> Iterator[Row]:
     condition, expected = "", ""
     count = 0
     done = set[str]()  # subjects whose rows are all there
-    while rows := _page(client, _query(condition)):
+    while (rows := _page(client, _query(condition))) or expected:
         subjects = [row["s"]["value"] for row in rows]
-        last = subjects[-1]
         if count // LOGGED_EVERY < (count + len(rows)) // LOGGED_EVERY:
             logger.info("%s: about %s statements so far", client.endpoint, f"{count + len(rows):,}")
         count += len(rows)
-        if expected and subjects[0] != expected:
+        if expected and subjects[:1] != [expected]:
+            found = repr(subjects[0]) if rows else "none"
             raise DataError(
-                f"{client.endpoint}: expected a page that begins with the subject {expected!r}, found {subjects[0]!r}: "
+                f"{client.endpoint}: expected a page that begins with the subject {expected!r}, found {found}: "
                 f"the endpoint ignores ORDER BY or FILTER, {ONLY_PARTLY}"
             )
         ordered = [subject for subject, _ in groupby(subjects)]
@@ -116,6 +116,7 @@ def _all_rows(client: Client) -> Iterator[Row]:
                 f"{client.endpoint}: expected each subject once, found {again!r} again: the endpoint ignores ORDER BY or FILTER, "
                 f"{ONLY_PARTLY}"
             )
+        last = ordered[-1]
         done.update(ordered[:-1])
         if subjects[0] != last:
             yield from (row for row, subject in zip(rows, subjects, strict=True) if subject != last)
@@ -163,7 +164,7 @@ def _rows(answer: bytes) -> list[Row]:
     except (KeyError, TypeError):
         raise MalformedAnswerError("its answer holds no results; is this a SPARQL endpoint?") from None
     if not isinstance(rows, list):
-        raise MalformedAnswerError("the rows of its answer are no list")
+        raise MalformedAnswerError("its answer has rows that are no list")
     return [_row(row) for row in rows]
 
 

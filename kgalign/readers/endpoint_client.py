@@ -59,14 +59,16 @@ class Client:
         """
         for attempt in range(1, ATTEMPTS + 1):
             least_wait, is_last = 0.0, attempt == ATTEMPTS
+            text, smaller = query(self.page), max(SMALLEST_PAGE, self.page // 2)
             try:
-                return understood(*self._answer(query(self.page), accept))
+                return understood(*self._answer(text, accept))
             except MalformedAnswerError as error:
                 problem, is_last = str(error), True
             except _TooLongError:
-                if is_last or self.page <= SMALLEST_PAGE:
+                if is_last or query(smaller) == text:
                     raise self._limits.exceeded(self.endpoint, "answer", "answers of") from None
-                problem = "its answer is too long"
+                self.page = smaller
+                continue
             except urllib.error.HTTPError as error:
                 problem, least_wait = f"it answered {error.code} {error.reason}", _seconds(error.headers.get("Retry-After"))
                 is_last |= error.code not in TEMPORARY
@@ -80,7 +82,7 @@ class Client:
                     f"{self.endpoint}: expected the results of a SPARQL query, but{times} {problem}; is the address right, "
                     "and the endpoint up?"
                 )
-            self.page = max(SMALLEST_PAGE, self.page // 2)
+            self.page = smaller
             self._pause(problem, min(LONGEST_WAIT, max(least_wait, 2.0 ** (attempt - 1))))
         raise AssertionError("the last attempt returns or raises")
 

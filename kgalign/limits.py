@@ -15,7 +15,8 @@ class Limits:
     """How much the readers take in. A small file can describe gigabytes, and an endpoint can answer for ever.
 
     Attributes:
-        line: Bytes of a line of text, and of a literal in Turtle. The parser of RDF holds literals of 16 MiB at most, except in RDF/XML.
+        line: Bytes of a line of text, and of a literal in Turtle. The parser of RDF holds literals of up to 16 MiB, 8 in
+            JSON-LD and any in RDF/XML.
         json_levels: Levels of objects and lists in JSON-LD; 1,500 at most.
         xml_levels: Levels of elements in RDF/XML.
         expansion: How many times its own size a document may grow by XML entities, where it grows by more than 8 MiB.

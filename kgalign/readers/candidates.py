@@ -155,9 +155,11 @@ def _read_arrays(path: Path, limits: Limits) -> Scored:
     """
     arrays = read_arrays(path, ("scores", "targets", "queries"), limits)
     scores = arrays["scores"].astype(np.float64)
-    targets = arrays.get("targets", np.broadcast_to(np.arange(scores.shape[-1] if scores.ndim else 0), scores.shape))
-    queries = arrays.get("queries", np.arange(scores.shape[0] if scores.ndim else 0))
-    if scores.ndim != 2 or targets.shape != scores.shape or queries.shape != scores.shape[:1]:
+    if scores.ndim != 2:
+        raise DataError(f"{path}: expected scores (n, k), found {scores.shape}")
+    targets = arrays.get("targets", np.broadcast_to(np.arange(scores.shape[1]), scores.shape))
+    queries = arrays.get("queries", np.arange(len(scores)))
+    if targets.shape != scores.shape or queries.shape != scores.shape[:1]:
         raise DataError(
             f"{path}: expected scores and targets (n, k) and queries (n,), found {scores.shape}, {targets.shape} and {queries.shape}"
         )

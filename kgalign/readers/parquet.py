@@ -8,7 +8,7 @@ from typing import Any
 from kgalign.errors import DataError
 from kgalign.limits import Limits
 
-BATCH = 1_000  # rows that are decoded at once: a short file can hold millions of long ones
+BATCH = 256  # rows that are decoded at once: a short file can hold millions of long ones
 CELL = 64  # bytes that a cell takes at least, whatever is in it
 
 
@@ -33,10 +33,12 @@ def read_columns(
         names = list(file.schema_arrow.names)
         columns: list[list[Any]] = [[] for _ in names]
         for batch in file.iter_batches(BATCH):
-            size += max(batch.nbytes, CELL * batch.num_rows * batch.num_columns)
-            if size > limits.memory:
-                raise limits.exceeded(path, "memory", "a Parquet table to have")
             for values, column in zip(columns, batch.columns, strict=True):
+                if pa.types.is_dictionary(column.type):  # which has a text once, however many cells hold it
+                    column = column.dictionary_decode()
+                size += column.nbytes + CELL * len(column)
+                if size > limits.memory:
+                    raise limits.exceeded(path, "memory", "a Parquet table to have")
                 values.extend((column.cast(pa.string()) if as_text else column).to_pylist())
             if rows is not None and batch.num_rows and len(columns[0]) >= rows:
                 break

@@ -75,7 +75,8 @@ class RdfFile:
 
     def report_too_long(self, number: int | None) -> DataError:
         """The error about a literal that the parser cannot hold, whatever the limits are."""
-        return DataError(f"{self._place(number)}: expected literals of less than 16 MiB, found a longer one; shorten it")
+        most = 8 if self.kind == RdfFormat.JSON_LD else 16
+        return DataError(f"{self._place(number)}: expected literals of less than {most} MiB, found a longer one; shorten it")
 
     def report_cut(self, error: BaseException, lines: int) -> None:
         """Counts a file that ends too early, after that many whole lines, or refuses it."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import accumulate
 from typing import Any
 
 from pyoxigraph import Quad, RdfFormat, parse
@@ -22,6 +23,7 @@ GROUP = 1 << 16  # characters of elements that are parsed at once
 DECLARED_ENTITY = re.compile(rb"<!ENTITY\s*([^\s\"'%]+)\s*(?:\"([^\"]*)\"|'([^']*)')")
 REFERENCE = re.compile(rb"&([^\s;&<>#]+);")
 SMALL = 8 << 20  # bytes by which entities may make any document larger
+TAG_SIGN = re.compile(rb"<(?![!?/])|</|/>")
 SECTION = re.compile(rb"<!--.*?-->|<!\[CDATA\[.*?\]\]>", re.DOTALL)
 IDENTIFIER = re.compile(rb"rdf:ID\s*=\s*[\"']([^\"']*)")
 LAST_TAG = re.compile(rb"</(?:[^\s<>:]*:)?RDF\s*>\s*(?:<!--[^<]*-->\s*)*\Z")
@@ -157,11 +159,15 @@ class _Watched:
     def _count_levels(self, text: bytes) -> None:
         """Refuses elements that lie in too many others, for which the parser takes ever longer."""
         tags = self._without_sections(text)
-        ends = tags.count(b"</")
-        starts = tags.count(b"<") - ends - tags.count(b"<!") - tags.count(b"<?") - tags.count(b"/>")
-        self._level = max(0, self._level + starts - ends)
-        if self._level > self._file.limits.xml_levels:
+        starts = tags.count(b"<") - (ends := tags.count(b"</"))
+        change = starts - ends - tags.count(b"<!") - tags.count(b"<?") - tags.count(b"/>")
+        highest = self._level + starts
+        if highest > self._file.limits.xml_levels:  # perhaps, since some elements end before others begin
+            steps = ((1 if sign == b"<" else -1) for sign in TAG_SIGN.findall(tags))
+            highest = max(accumulate(steps, initial=self._level))
+        if highest > self._file.limits.xml_levels:
             raise self._file.limits.exceeded(f"{self._file.path}:{self._stream.lines}", "xml_levels", "elements inside each other,")
+        self._level = max(0, self._level + change)
 
     def _without_sections(self, text: bytes) -> bytes:
         """The text without comments and CDATA, which may begin or end in another block."""

@@ -1,0 +1,327 @@
+"""Small files that describe gigabytes are refused in one line, and a raised limit reads them."""
+
+import gzip
+import json
+import subprocess
+import sys
+import time
+import zipfile
+from contextlib import suppress
+from io import BytesIO
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from kgalign import DataError, Limits, OptionError, read, read_graph
+from kgalign.readers.candidates import read_candidates
+
+MIB = 1 << 20
+RDF_XML = '<?xml version="1.0"?>\n{}<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:x="http://x/">\n{}\n</rdf:RDF>\n'
+
+
+def write(path, text):
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+def refused(place, match, **options):
+    """The time after which a place is refused in one line that begins with its path."""
+    began = time.monotonic()
+    with pytest.raises(DataError, match=match) as error:
+        read_graph(place, **options)
+    message = str(error.value)
+    assert message.startswith(str(place))
+    assert "\n" not in message
+    assert len(message) < 1000
+    return time.monotonic() - began
+
+
+@pytest.mark.parametrize("opening", ['{"http://x/n":', '{"http://x/n":{"@list":[', '{"\\"[{": "[[[[", "http://x/n":'])
+def test_deep_json_ld_is_refused_and_does_not_crash(tmp_path, opening):
+    closing = "".join(
+        {"{": "}", "[": "]"}[sign] for sign in reversed(opening.replace('\\"[{', "").replace("[[[[", "")) if sign in "{["
+    )
+    levels = len(closing)
+
+    def nested(count):
+        return '{"@id":"http://x/a","http://x/n":' + opening * count + '{"@id":"http://x/b"}' + closing * count + "}"
+
+    refused(write(tmp_path / "deep.jsonld", nested(4_000)), r"deep\.jsonld:1: expected .* at most 200 levels")
+    path = write(tmp_path / "g.jsonld", nested(300 // levels))
+    refused(path, r"raise `limits` json_levels=200")
+    assert len(read_graph(path, limits={"json_levels": 400}).entities) > 1
+    refused(tmp_path / "deep.jsonld", r"json_levels", limits=Limits(json_levels=1_000_000))  # the parser itself cannot hold more
+
+
+def test_brackets_in_strings_of_json_ld_are_no_levels(tmp_path):
+    text = "[{" * 200_000 + '\\"' * 200_000  # across blocks
+    graph = read_graph(write(tmp_path / "g.jsonld", f'{{"@id": "http://x/a", "http://x/n": "{text}", "http://x/m": ["{{"]}}'))
+    assert sorted(map(len, graph.attributes.values)) == [1, 600_000]
+
+
+def test_deep_rdf_xml_is_refused(tmp_path):
+    def nested(count):
+        return RDF_XML.format("", "<rdf:Description><x:r>" * count + "</x:r></rdf:Description>" * count)
+
+    assert refused(write(tmp_path / "deep.rdf", nested(100_000)), r"deep\.rdf:\d+: expected .* at most 10,000 levels") < 2
+    path = write(tmp_path / "g.rdf", nested(50))
+    refused(path, "raise `limits` xml_levels=90", limits=Limits(xml_levels=90))
+    assert read_graph(path).record["broken"] == 0
+
+
+def test_markup_in_comments_and_sections_of_rdf_xml_is_no_level(tmp_path):
+    text = f'<rdf:Description rdf:about="http://x/a"><x:n><![CDATA[{"<br>" * 90_000}]]></x:n></rdf:Description><!-- {"<br>" * 90_000} -->'
+    graph = read_graph(write(tmp_path / "g.rdf", RDF_XML.format("", text)), strict=True)
+    assert len(graph.attributes.values[0]) == 360_000
+
+
+@pytest.mark.parametrize("name", ["e", "e:", "é.", "1"])
+def test_nested_entities_are_refused(tmp_path, name):
+    entities = f'<!ENTITY {name}0 "xxxxxxxxxx">' + "".join(f'<!ENTITY {name}{i} "{f"&{name}{i - 1};" * 10}">' for i in range(1, 10))
+    text = RDF_XML.format(
+        f"<!DOCTYPE rdf:RDF [{entities}]>", f'<rdf:Description rdf:about="http://x/a"><x:n>&{name}9;</x:n></rdf:Description>'
+    )
+    refused(
+        write(tmp_path / "bomb.rdf", text),
+        r"bomb\.rdf: expected XML entities .* at most 100 times its size, .* raise `limits` expansion=100",
+    )
+
+
+def test_an_entity_that_is_used_too_often_is_refused(tmp_path):
+    used = f'<rdf:Description rdf:about="http://x/a"><x:n>{"&e;" * 9_000}</x:n></rdf:Description>'
+    text = RDF_XML.format(f'<!DOCTYPE rdf:RDF [<!ENTITY e "{"x" * 4_000}">]>', used)
+    path = write(tmp_path / "g.rdf", text)
+    refused(path, "XML entities that make a document larger")
+    assert len(read_graph(path, limits={"expansion": 2_000}).attributes.values[0]) == 36_000_000
+
+
+LONG = {
+    "nt": '<http://x/a> <http://x/n> "{}" .\n',
+    "nq": '<http://x/a> <http://x/n> "{}" <http://x/g> .\n',
+    "ttl": '<http://x/a> <http://x/n> """{}""" .\n',
+    "trig": '<http://x/a> <http://x/n> """{}""" .\n',
+    "jsonld": '{{"@id": "http://x/a", "http://x/n": "{}"}}',
+}
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_a_literal_above_16_mib_is_one_line(tmp_path, name):
+    text = "xxx .\n" * (3 * MIB) if name in ("ttl", "trig") else "x" * (17 * MIB)
+    path = write(tmp_path / f"g.{name}", LONG[name].format(text))
+    assert refused(path, rf"g\.{name}:\d+: expected (?:a line of at most 16|literals of less than (?:16|8))") < 8
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_a_literal_of_several_mib_is_read(tmp_path, name):
+    length = (7 if name == "jsonld" else 15) * MIB
+    path = write(tmp_path / f"g.{name}", LONG[name].format("x" * length))
+    assert len(read_graph(path, strict=True).attributes.values[0]) == length
+
+
+def test_a_long_literal_of_turtle_keeps_to_the_limit(tmp_path):
+    path = write(
+        tmp_path / "g.ttl", '<http://x/a> <http://x/r> <http://x/b> .\n<http://x/a> <http://x/n> """' + "x .\n" * 1000 + '""" .\n'
+    )
+    refused(
+        write(tmp_path / "open.ttl", path.read_bytes()[:-900]),
+        r"open\.ttl:2: expected a literal of at most 500",
+        limits=Limits(line=500),
+    )
+    assert len(read_graph(path, limits=Limits(line=5_000)).attributes.values[0]) == 4_000
+
+
+@pytest.mark.parametrize("name", ["g.nt.gz", "g.ttl.gz", "g.tsv.gz", "g.nq.gz"])
+def test_a_line_without_an_end_is_read_in_linear_time(tmp_path, name):
+    with gzip.open(tmp_path / name, "wb") as file:
+        for _ in range(200):
+            file.write(bytes(MIB))
+    limit = r":1: expected a line of at most 16,777,216 bytes|bytes that are no text|no triples"
+    assert refused(tmp_path / name, limit) < 5
+    if "tsv" not in name:
+        assert refused(tmp_path / name, r":1: expected literals of less than 16 MiB|graph is empty", limits={"line": 1 << 30}) < 20
+
+
+def test_the_line_that_is_too_long_is_named(tmp_path):
+    text = "<http://x/a> <http://x/r> <http://x/b> .\n" * 5 + f'<http://x/a> <http://x/n> "{"x" * 200}" .\n'
+    refused(write(tmp_path / "g.nt", text), r"g\.nt:6: expected a line of at most 100 bytes, found more", limits=Limits(line=100))
+    write(tmp_path / "g.tsv", f"a\tr\tb\n{'x' * 200}\tr\tb\n")
+    refused(tmp_path / "g.tsv", r"g\.tsv:2: expected a line of at most 100 bytes", limits=Limits(line=100))
+
+
+@pytest.mark.parametrize("name", ["g.nt.gz", "g.csv.gz", "g.tsv.gz"])
+def test_a_file_that_unpacks_to_too_much_is_refused(tmp_path, name):
+    row = {"nt": "<http://x/a> <http://x/r> <http://x/b> .\n", "csv": "1,Rome,Italy\n", "tsv": "a\tr\tb\n"}[name.split(".")[1]]
+    write(tmp_path / name, gzip.compress((row * 300_000).encode()))
+    refused(tmp_path / name, "expected a file that unpacks to at most 1,000,000 bytes", limits=Limits(unpacked=1_000_000))
+
+
+def test_a_table_that_does_not_fit_into_memory_is_refused(tmp_path):
+    table = write(tmp_path / "g.csv", "id,name\n" + "1,Rome\n" * 300_000)
+    refused(table, "expected a file of this format to have at most 1,000,000 bytes", limits=Limits(memory=1_000_000))
+    assert (
+        len(read_graph(write(tmp_path / "h.csv", gzip.compress(b"id,name\n1,Rome\n2,Oslo\n"))).entities) == 2
+    )  # gzip without the ending
+    write(tmp_path / "h.csv", gzip.compress(table.read_bytes()))
+    refused(tmp_path / "h.csv", "at most 1,000,000 bytes", limits=Limits(memory=1_000_000))
+
+
+@pytest.mark.parametrize("columns", [("id", "name"), ("head", "relation", "tail")])
+def test_a_parquet_file_that_repeats_a_long_text_is_refused(tmp_path, columns):
+    repeated = pa.DictionaryArray.from_arrays(pa.array(np.zeros(100_000, np.int32)), ["x" * 50_000])
+    pq.write_table(pa.table(dict.fromkeys(columns, repeated)), tmp_path / "bomb.parquet")
+    assert (tmp_path / "bomb.parquet").stat().st_size < MIB
+    assert refused(tmp_path / "bomb.parquet", "expected a Parquet table to have at most", limits=Limits(memory=100 * MIB)) < 5
+    pq.write_table(pa.table({name: pa.array(["a", "b"]).dictionary_encode() for name in columns}), tmp_path / "g.parquet")
+    assert len(read_graph(tmp_path / "g.parquet").entities) == 2
+
+
+def parquet_with_bad_text(path, columns):
+    """A table whose text is not UTF-8, which no writer of Arrow checks."""
+    bad = pa.Array.from_buffers(pa.string(), 2, [None, pa.py_buffer(np.array([0, 2, 4], np.int32)), pa.py_buffer(b"\xff\xfeok")])
+    pq.write_table(pa.table(dict.fromkeys(columns, bad)), path)
+    return path
+
+
+@pytest.mark.parametrize("columns", [("id", "name"), ("head", "relation", "tail")])
+def test_parquet_whose_text_is_not_utf_8_is_one_line(tmp_path, columns):
+    refused(parquet_with_bad_text(tmp_path / "g.parquet", columns), "expected a Parquet table, but some of its text is not UTF-8")
+
+
+def test_links_and_candidates_in_damaged_parquet_are_one_line(tmp_path):
+    write(tmp_path / "g.tsv", "a\tr\tb\n")
+    bad = parquet_with_bad_text(tmp_path / "links.parquet", ("source", "target", "score"))
+    with pytest.raises(DataError, match=r"links\.parquet: expected a Parquet table, but some of its text is not UTF-8"):
+        read(tmp_path / "g.tsv", tmp_path / "g.tsv", seeds=bad)
+    with pytest.raises(DataError, match=r"links\.parquet: expected a Parquet table, but some of its text is not UTF-8"):
+        read_candidates(bad)
+    whole = tmp_path / "whole.parquet"
+    pq.write_table(pa.table({"source": ["a"], "target": ["b"], "score": ["much"]}), whole)
+    with pytest.raises(DataError, match=r"whole\.parquet:2: expected a number as score, found 'much'"):
+        read_candidates(whole)
+    for cut in (10, 100, -20):
+        write(tmp_path / "cut.parquet", whole.read_bytes()[:cut])
+        with pytest.raises(DataError, match=r"cut\.parquet: "):
+            read_candidates(tmp_path / "cut.parquet")
+
+
+def write_npz(path, **arrays):
+    np.savez_compressed(path, **arrays)
+    return path
+
+
+def test_an_npz_bomb_is_refused_before_it_is_unpacked(tmp_path):
+    path = write_npz(tmp_path / "bomb.npz", scores=np.zeros((2_000, 5_000)))
+    assert path.stat().st_size < MIB
+    with pytest.raises(DataError, match=r"bomb\.npz: expected arrays of at most 50,000,000 bytes, found more; .* `limits` memory="):
+        read_candidates(path, limits=Limits(memory=50_000_000))
+    header = BytesIO()
+    np.lib.format.write_array_header_1_0(header, {"descr": "<f8", "fortran_order": False, "shape": (1 << 20, 1 << 20)})
+    with zipfile.ZipFile(tmp_path / "lie.npz", "w") as archive:
+        archive.writestr("scores.npy", header.getvalue() + bytes(64))
+    began = time.monotonic()
+    with pytest.raises(DataError, match=r"lie\.npz: expected arrays of at most 2,147,483,648 bytes"):
+        read_candidates(tmp_path / "lie.npz")
+    assert time.monotonic() - began < 1
+
+
+NO_ARRAYS = {
+    "text": {"scores": np.array([["a", "b"]])},
+    "text for targets": {"scores": np.ones((1, 2)), "targets": np.array([["a", "b"]])},
+    "objects": {"scores": np.array([[None, 1]], object)},
+    "dates": {"scores": np.array([["2020-01-01"]], "datetime64[D]")},
+    "pairs of numbers": {"scores": np.ones((1, 1), complex)},
+    "records": {"scores": np.ones((1, 1), [("a", float)])},
+    "another name": {"score": np.ones((1, 1))},
+    "one number": {"scores": np.float64(1)},
+    "a list": {"scores": np.ones(3)},
+    "too many targets": {"scores": np.ones((1, 2)), "targets": np.ones((1, 3), int)},
+}
+
+
+@pytest.mark.parametrize("name", NO_ARRAYS)
+def test_arrays_that_are_no_candidates_are_one_line(tmp_path, name):
+    with pytest.raises(DataError, match=r"^\S+c\.npz: expected"):
+        read_candidates(write_npz(tmp_path / "c.npz", **NO_ARRAYS[name]))
+
+
+def test_damaged_npz_files_are_one_line(tmp_path):
+    whole = write_npz(tmp_path / "c.npz", scores=np.random.default_rng(0).random((20, 20))).read_bytes()
+    for place in range(0, len(whole), 37):
+        for data in (whole[:place], whole[:place] + bytes([whole[place] ^ 255]) + whole[place + 1 :]):
+            with suppress(DataError):  # and no other error
+                read_candidates(write(tmp_path / "d.npz", data))
+
+
+def test_an_xlsx_bomb_is_refused(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    for row in range(100):
+        book.active.append([f"id{row}", "name"])
+    book.save(tmp_path / "g.xlsx")
+    assert len(read_graph(tmp_path / "g.xlsx").entities) == 100
+    refused(tmp_path / "g.xlsx", "expected an XLSX table to have at most 10,000 bytes", limits=Limits(memory=10_000))
+    with zipfile.ZipFile(tmp_path / "g.xlsx", "a", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("xl/media/zeros", bytes(300 * MIB))
+    refused(tmp_path / "g.xlsx", "expected an XLSX table to have at most", limits=Limits(memory=100 * MIB))
+
+
+@pytest.mark.parametrize("name", ["g.json", "g.jsonl"])
+def test_deep_json_tables_are_one_line(tmp_path, name):
+    refused(write(tmp_path / name, "[" * 100_000), r"g\.jsonl?:1: expected")
+    refused(write(tmp_path / name, '{"id": ' + "[" * 100_000), r"g\.jsonl?:1: expected")
+
+
+def test_limits_are_checked():
+    with pytest.raises(OptionError, match="line=0: expected 1 or more"):
+        Limits(line=0)
+    with pytest.raises(OptionError, match="`limits` lines: expected one of line, json_levels"):
+        read_graph("g.nt", limits={"lines": 5})
+
+
+def test_messages_show_control_characters_and_are_never_long(tmp_path):
+    path = write(tmp_path / "g.nt", "<http://x/a> <http://x/r> <http://x/b> .\n\x1b[31mred\x1b]0;title\x07 \x9b1m\u202e\r\n")
+    graph = read_graph(path)
+    assert graph.record["first broken"][0].isprintable()
+    with pytest.raises(DataError, match=r"\\x1b\[31mred") as error:
+        read_graph(path, strict=True)
+    assert str(error.value).isprintable()
+    with pytest.raises(OptionError, match=r"`labels` http://x/aa.* \[\.\.\.\] ") as found:
+        read_graph(path, labels=["http://x/" + "a" * 3_000_000])
+    assert len(str(found.value)) == 1000
+
+
+def run(folder, *arguments):
+    command = [sys.executable, "-m", "kgalign", *map(str, arguments)]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True)
+
+
+@pytest.mark.slow
+def test_the_command_line_raises_limits_and_a_run_remembers_them(tmp_path):
+    write(tmp_path / "g.tsv", "Rome\tin\tItaly\nOslo\tin\tNorway\n")
+    write(tmp_path / "long.tsv", f"Rome\tin\tItaly\n{'x' * 300}\tin\tNorway\n")
+    done = run(tmp_path, "info", "long.tsv", "--limit", "line=100")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (
+        "kgalign: long.tsv:2: expected a line of at most 100 bytes, found more; if you trust it, raise --limit line=100\n"
+    )
+    assert run(tmp_path, "info", "long.tsv", "--limit", "line=1KiB").returncode == 0
+    done = run(tmp_path, "align", "g.tsv", "long.tsv", "-o", "run", "--limit", "line=1KiB", "--limit", "memory=1GiB")
+    assert done.returncode == 0, done.stderr
+    report = json.loads((tmp_path / "run" / "run.json").read_text("utf-8"))
+    assert report["options"]["read"]["limits"] == {"line": 1024, "memory": 1 << 30}
+    for bad in ("lines=5", "line", "line=x", "line=1TiB", "line=-1"):
+        done = run(tmp_path, "info", "g.tsv", "--limit", bad)
+        assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+        assert f"--limit {bad}: expected NAME=VALUE" in done.stderr
+
+
+@pytest.mark.slow
+def test_no_text_of_a_file_steers_the_terminal(tmp_path):
+    write(tmp_path / "g.nt", b'<http://x/a> <http://x/n> "\x1b[31mred" .\n<http://x/b> <http://x/n> "blue" .\n\x1b]0;title\x07\n')
+    done = run(tmp_path, "align", "g.nt", "g.nt", "-o", "run")
+    assert "\x1b" not in done.stderr
+    assert "\\x1b]0;title\\x07" in done.stderr
+    done = run(tmp_path, "info", "g.nt", "--strict")
+    assert ("\x1b" in done.stderr, "\\x1b" in done.stderr) == (False, True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from ipaddress import IPv6Address
 from urllib.parse import unquote, unquote_to_bytes
 
 LABEL_PROPERTIES = frozenset(
@@ -43,6 +44,13 @@ LITERAL = re.compile(r'^"(.*)"(@[A-Za-z][A-Za-z0-9-]*|\^\^\S+)?$', re.DOTALL)
 DATATYPES = "http://www.w3.org/2001/XMLSchema#"
 MADE_UP = re.compile(r"urn:kgalign:(?:source|target):")  # before an id that is no IRI, in files that hold nothing but IRIs
 NOT_IN_AN_IRI = re.compile(r'[\x00-\x20\x7f<>"{}|^`\\]|%(?![0-9A-Fa-f]{2})')
+# What strict parsers refuse too: brackets outside of an address, C1 controls, characters for private use, and such that are none.
+NOT_IN_A_STRICT_IRI = re.compile(
+    rf"{NOT_IN_AN_IRI.pattern}|[\[\]\x7f-\x9f\ud800-\uf8ff\ufdd0-\ufdef\ufff0-\uffff]|[^\x00-\U000dffff]|"
+    f"[{''.join(chr(plane * 0x10000 + end) for plane in range(1, 14) for end in (0xFFFE, 0xFFFF))}]"
+)
+ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*://(?:[^/?#\[\]@]*@)?)\[([^/?#\[\]]*)\]")  # for a host, as of IPv6
+LATER_ADDRESS = re.compile(r"v[0-9a-f]+\.[a-z0-9._~!$&'()*+,;=:-]+", re.IGNORECASE)  # of a later version, as RFC 3986 has it
 
 
 def local_name(iri: str) -> str:
@@ -75,6 +83,21 @@ def same_spelling(entity: str) -> str:
     entity = entity.strip()
     bare = entity[1:-1] if entity.startswith("<") and entity.endswith(">") else entity
     return NOT_IN_AN_IRI.sub(lambda found: _encoded(found.group().encode()), normal_iri(MADE_UP.sub("", bare, count=1)))
+
+
+def strict_iri(iri: str) -> str:
+    """The IRI as strict parsers read it: what cannot be in it is percent-encoded. The brackets of an IPv6 host stay.
+
+    >>> strict_iri("http://[::1]:80/a[0] b"), strict_iri("http://[eth0]/a")
+    ('http://[::1]:80/a%5B0%5D%20b', 'http://%5Beth0%5D/a')
+    """
+    found = ADDRESS.match(iri)
+    if found is None:
+        return _strict(iri)
+    before, host = found.groups()
+    # Without its brackets, what follows a colon in a host would be its port.
+    host = f"[{host}]" if _is_address(host) else _strict(f"[{host}]").replace(":", "%3A")
+    return f"{_strict(before)}{host}{_strict(iri[found.end() :])}"
 
 
 def is_iri(entity: str) -> bool:
@@ -199,6 +222,18 @@ def _decoded(found: re.Match[str]) -> str:
         char if char in PLAIN or (not char.isascii() and char.isprintable()) else _encoded(char.encode(errors="surrogateescape"))
         for char in text
     )
+
+
+def _strict(text: str) -> str:
+    return NOT_IN_A_STRICT_IRI.sub(lambda found: _encoded(found.group().encode(errors="replace")), text)
+
+
+def _is_address(host: str) -> bool:
+    """Whether the text may be in brackets in a host: an address of IPv6, or of a later version."""
+    try:
+        return bool(LATER_ADDRESS.fullmatch(host)) or not IPv6Address(host).scope_id
+    except ValueError:
+        return False
 
 
 def _encoded(characters: bytes) -> str:

@@ -1,9 +1,12 @@
 """Names that a person can read in IRIs."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pyoxigraph import NamedNode, RdfFormat, parse
 
-from kgalign import read_graph
-from kgalign.iri import is_code, local_name, readable_names
+from kgalign import KnowledgeGraph, read_graph, write_graph
+from kgalign.iri import is_code, local_name, normal_iri, readable_names, strict_iri
 
 CODES = [
     "MA_0000982", "Q42", "e123", "17", "0001", "GO_0008150", "NCIT_C12345", "person17", "x1y2z3", "id-5", "0000-0002-1825-0097",
@@ -107,3 +110,51 @@ def test_local_name_keeps_codes():
 def test_a_table_of_codes_has_no_names(tmp_path):
     (tmp_path / "g.tsv").write_text("".join(f"e{i}\tr\te{i + 1}\n" for i in range(9)))
     assert list(read_graph(tmp_path / "g.tsv").names) == [""] * 10
+
+
+LEGAL = [
+    "http://[::1]/a", "http://[2001:db8::1]:8080/a?b#c", "http://user@[::ffff:192.0.2.1]/x", "http://[v1.fe80::a+en1]/a", "x://[::1]",
+    "http://x/%5B1%5D", "http://x/a%C3%A9é", "urn:isbn:0-395", "mailto:a@b.c", "http://x:80/a(1)", "tag:x,2020:a", "http://[::1]",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("iri", LEGAL)
+def test_a_legal_iri_is_written_as_it_is(tmp_path, iri):
+    (tmp_path / "g.nt").write_text(f"<{iri}> <http://[::1]/r> <http://x/o> .\n", "utf-8")
+    graph = read_graph(tmp_path / "g.nt", strict=True)
+    assert graph.entities[0] == strict_iri(iri) == iri
+    for ending in ("nt", "ttl"):
+        write_graph(graph, tmp_path / f"out.{ending}")
+        again = read_graph(tmp_path / f"out.{ending}", strict=True)
+        assert (again.entities, again.relations) == (graph.entities, graph.relations)
+
+
+@pytest.mark.parametrize(
+    ("iri", "written"),
+    [
+        ("http://x/a[1]", "http://x/a%5B1%5D"),
+        ("http://[::1]/a[b]", "http://[::1]/a%5Bb%5D"),
+        ("http://[", "http://%5B"),
+        ("http://[::g]/a", "http://%5B%3A%3Ag%5D/a"),
+        ("http://[fe80::1%25eth0]/a", "http://%5Bfe80%3A%3A1%25eth0%5D/a"),
+        ("http://a b@[::1]/c d", "http://a%20b@[::1]/c%20d"),
+        ("http://x/?q=[::1]", "http://x/?q=%5B::1%5D"),
+        ("http://x/100%", "http://x/100%25"),
+    ],
+)
+def test_any_other_iri_is_written_so_that_strict_parsers_read_it(tmp_path, iri, written):
+    graph = KnowledgeGraph.from_triples([(iri, "http://x/r", "http://x/o")])
+    write_graph(graph, tmp_path / "g.nt")
+    first = next(parse((tmp_path / "g.nt").read_bytes(), format=RdfFormat.N_TRIPLES))
+    assert first.subject.value == strict_iri(iri) == written
+
+
+def test_an_ipv6_host_that_an_earlier_version_has_encoded_is_the_same_entity():
+    assert normal_iri("http://%5B::1%5D/a") == normal_iri("http://[::1]/a")
+
+
+@given(st.text(), st.sampled_from(["http://x/", "http://x/?", "http://[::1]/", "http://x/#", "urn:x:"]))
+def test_every_text_becomes_an_iri_that_strict_parsers_read(text, before):
+    iri = strict_iri(before + text)
+    assert NamedNode(iri).value == iri
+    assert strict_iri(iri) == iri

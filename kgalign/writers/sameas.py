@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 from kgalign.data import Alignment, AlignmentTask
+from kgalign.iri import strict_iri
 from kgalign.writers.kinds import link_kinds
 
 SAME_AS = "<http://www.w3.org/2002/07/owl#sameAs>"
@@ -14,7 +15,6 @@ EQUIVALENT_PROPERTY = "<http://www.w3.org/2002/07/owl#equivalentProperty>"
 EXACT_MATCH = "<http://www.w3.org/2004/02/skos/core#exactMatch>"
 PREDICATES = (SAME_AS, EQUIVALENT_CLASS, EQUIVALENT_PROPERTY, EXACT_MATCH)  # in the order of KINDS
 PLAUSIBLE = 0.5
-NOT_IN_AN_IRI = re.compile(r'[\x00-\x20<>"{}|^`\\\[\]]|%(?![0-9A-Fa-f]{2})')
 
 
 def write(alignment: Alignment, task: AlignmentTask, path: Path) -> None:
@@ -32,4 +32,4 @@ def iri(entity: str, side: str) -> str:
         entity = entity[1:-1]
     if not re.match(r"[A-Za-z][\w+.-]*:", entity):
         entity = f"urn:kgalign:{side}:{entity}"  # N-Triples has no relative IRIs
-    return f"<{NOT_IN_AN_IRI.sub(lambda found: f'%{ord(found.group()):02X}', entity)}>"
+    return f"<{strict_iri(entity)}>"

@@ -2,12 +2,15 @@
 
 import gzip
 import json
+import re
 import subprocess
 import sys
 import time
 import zipfile
 from contextlib import suppress
+from dataclasses import fields
 from io import BytesIO
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -271,6 +274,15 @@ def test_an_xlsx_bomb_is_refused(tmp_path):
 def test_deep_json_tables_are_one_line(tmp_path, name):
     refused(write(tmp_path / name, "[" * 100_000), r"g\.jsonl?:1: expected")
     refused(write(tmp_path / name, '{"id": ' + "[" * 100_000), r"g\.jsonl?:1: expected")
+
+
+def test_the_documentation_lists_every_limit():
+    page = (Path(__file__).parents[1] / "docs" / "files.md").read_text("utf-8")
+    rows = dict(re.findall(r"^\| `(\w+)` \| ([\d,]+(?: [MG]iB)?) \|", page, re.MULTILINE))
+    values = {
+        name: int(text.split()[0].replace(",", "")) * {"M": MIB, "G": 1024 * MIB}.get(text[-3:-2], 1) for name, text in rows.items()
+    }
+    assert values == {field.name: getattr(Limits(), field.name) for field in fields(Limits)}
 
 
 def test_limits_are_checked():

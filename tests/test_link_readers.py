@@ -181,7 +181,7 @@ def test_a_file_may_say_that_two_entities_are_not_the_same(tmp_path):
         ("l.xml", OAEI % "<map><Cell></map>", r"l\.xml:4: expected XML, but mismatched tag"),
         ("l.xml", OAEI % "<map><Cell><entity1 rdf:resource='a'/></Cell></map>", r"l\.xml:4: expected entity1 and entity2"),
         ("l.nt", "<http://x/a> <http://x/p> <http://x/b> .\n", r"l\.nt: no statement of this file is a link; expected owl:sameAs"),
-        ("l.parquet", "no parquet", r"l\.parquet: expected a Parquet table of links"),
+        ("l.parquet", "no parquet", r"l\.parquet: expected a Parquet table"),
         ("l.tsv", None, r"l\.tsv: no such file; expected links: SSSOM"),
     ],
 )

@@ -270,6 +270,16 @@ def test_an_xlsx_bomb_is_refused(tmp_path):
     refused(tmp_path / "g.xlsx", "expected an XLSX table to have at most", limits=Limits(memory=100 * MIB))
 
 
+def test_damaged_xlsx_files_are_one_line(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    openpyxl.Workbook().save(tmp_path / "g.xlsx")
+    whole = (tmp_path / "g.xlsx").read_bytes()
+    directory = whole.index(b"PK\x01\x02")  # whose entries name the version that is needed, the flags and the file
+    for place in (*range(0, len(whole), 211), *range(directory, directory + 60)):
+        with suppress(DataError):  # and no other error
+            read_graph(write(tmp_path / "d.xlsx", whole[:place] + bytes([whole[place] ^ 255]) + whole[place + 1 :]))
+
+
 @pytest.mark.parametrize("name", ["g.json", "g.jsonl"])
 def test_deep_json_tables_are_one_line(tmp_path, name):
     refused(write(tmp_path / name, "[" * 100_000), r"g\.jsonl?:1: expected")

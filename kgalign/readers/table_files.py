@@ -12,7 +12,7 @@ from io import BytesIO
 from itertools import islice
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile, ZipFile
+from zipfile import ZipFile
 
 from kgalign.errors import DataError
 from kgalign.files import COMPRESSIONS, UNREADABLE, bounded, open_bytes, unreadable
@@ -142,7 +142,7 @@ def _read_excel(path: Path, data: bytes, sample: bool, limits: Limits) -> RawTab
     """The first sheet with cells. Sheets that follow are counted."""
     try:
         parts = ZipFile(BytesIO(data)).infolist()
-    except BadZipFile:
+    except Exception:  # a damaged archive leads to errors of many kinds
         raise DataError(f"{path}: expected an XLSX table, but it is cut off or damaged; save it again") from None
     if sum(part.file_size for part in parts) > limits.memory:
         raise limits.exceeded(path, "memory", "an XLSX table to have")
@@ -152,11 +152,12 @@ def _read_excel(path: Path, data: bytes, sample: bool, limits: Limits) -> RawTab
         import openpyxl
     except ImportError:
         raise DataError(f"{path}: {EXCEL_NEEDS}") from None
+    numbered: list[tuple[int, list[str]]] = []
+    size = 0
     try:
         book = openpyxl.load_workbook(BytesIO(data), read_only=True, data_only=True)
         for sheet in book.worksheets:
             cells = islice(sheet.iter_rows(values_only=True), SAMPLE_ROWS if sample else None)
-            numbered, size = [], 0
             for number, values in enumerate(cells, start=1):
                 size += CELL * len(values)
                 if size > limits.memory:  # one cell at the far end makes a row of thousands

@@ -114,6 +114,8 @@ def _salvaged(unpack: Unpacker, path: Path) -> Pieces:
         for piece in unpack(path, repeat(PIECE)):
             count += 1
             yield piece
+    except EOFError:  # every byte has come out already
+        raise
     except DAMAGED:
         yield from islice(unpack(path, chain(repeat(PIECE, count), repeat(1))), count, None)
 

@@ -137,6 +137,18 @@ def test_no_text_of_a_literal_with_a_broken_escape_is_a_statement(tmp_path, endi
     assert graph.record["broken"] >= 1
 
 
+def test_a_broken_sentence_of_trig_costs_no_other_one(tmp_path):
+    text = (
+        "x:g { x:a x:r x:b . x:q y:r x:b .\nx:c x:r x:b }\n"
+        'GRAPH <http://x/g.2>\n{ x:d x:n "{ } ." ;\n  x:r x:b {| x:s x:t |} .\n  x:e x:r [ x:r x:b ] }\n'
+        "{ x:f x:r x:b. }\n_:g.3 { x:h x:r x:b . } x:i x:r x:b .\n"
+    )
+    graph = read_graph(write_turtle(tmp_path / "g.trig", text))
+    assert {f"http://x/{name}" for name in "bcdefhi"} <= set(graph.entities)
+    assert graph.record["broken"] == 1
+    assert "g.trig:2: expected TriG" in graph.record["first broken"][0]
+
+
 def test_a_literal_without_its_last_quotes_costs_no_more_than_up_to_the_next_one(tmp_path):
     text = f'x:a x:n """never closed .\nx:lost x:r x:b .\n{LONG}x:d x:r x:b .\n{LONG.replace("x:a", "x:e")}'
     graph = read_graph(write_turtle(tmp_path / "g.ttl", f"x:first x:r x:b .\n{text}"))

@@ -23,7 +23,8 @@ TEXT = (
 )
 OUTSIDE = re.compile(TEXT % (b"", b"(?!)"), re.DOTALL | re.VERBOSE)  # of long literals
 OUTSIDE_AND_FLAT = re.compile(TEXT % (b"{}", rb"\{\| | (?<=\|)\}"), re.DOTALL | re.VERBOSE)  # and of graphs in TriG
-GRAPH_NAME = re.compile(rb"""(?:\bgraph\s+)?(?:<[^<>"\n]*>|\[\s*\]|[^\s<>{}"'.;,]+(?:\.[^\s<>{}"'.;,]+)*)?\s*\Z""", re.IGNORECASE)
+GRAPH_NAME = re.compile(rb"""(?:\bgraph\s+)?(?:<[^<>"\n]*>|\[\s*\]|(?<![^\s<>{}"';,])[^\s<>{}"';,]++(?<!\.))?\Z""", re.IGNORECASE)
+LONGEST_NAME = 4096  # bytes of the name of a graph
 LONG_LITERALS = {  # by their quotes
     b'"""': re.compile(rb'"{3}(?:[^"\\]++|\\.|"(?!""))*+"{3}', re.DOTALL),
     b"'''": re.compile(rb"'{3}(?:[^'\\]++|\\.|'(?!''))*+'{3}", re.DOTALL),
@@ -70,10 +71,11 @@ def without_graphs(text: bytes) -> bytes:
             written += ended[0]
             begin, at = len(written), ended.end()
         elif text[at : at + 1] == b"{":
-            name = GRAPH_NAME.search(written, begin)
-            lines = written.count(b"\n", name.start()) if name else 0
-            del written[name.start() if name else len(written) :]
-            written += b" " + b"\n" * lines
+            sentence = written[begin:].rstrip()
+            lines = written.count(b"\n", begin)
+            name = GRAPH_NAME.search(sentence, max(0, len(sentence) - LONGEST_NAME))
+            written[begin:] = sentence[: name.start()] if name else sentence
+            written += b" " + b"\n" * (lines - written.count(b"\n", begin))
             begin, at = len(written), at + 1
         elif text[at : at + 1] == b"}":
             is_open = bool(last := written[begin:].rstrip()) and not last.endswith(b".")  # the last dot in braces may be left out

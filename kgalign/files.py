@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from kgalign.characters import escaped, unescaped
 from kgalign.errors import DataError
 from kgalign.limits import DEFAULT, Limits
 from kgalign.unpacking import DAMAGED, Unpacked
@@ -122,8 +123,18 @@ def read_rows(path: str | Path, columns: int, limits: Limits = DEFAULT) -> Itera
         yield number, fields
 
 
+def as_cell(text: str) -> str:
+    """The text as a cell of a table that spreadsheets may open: control characters are escaped, and nothing is a formula."""
+    return with_apostrophe(escaped(text))
+
+
+def of_cell(text: str) -> str:
+    """The text that `as_cell` was given."""
+    return unescaped(without_apostrophe(text))
+
+
 def with_apostrophe(text: str) -> str:
-    """The text as a cell of a table for spreadsheets: an apostrophe before what would be a formula. Signed numbers stay as they are.
+    """The text with an apostrophe before what a spreadsheet would take for a formula. Signed numbers stay as they are.
 
     >>> with_apostrophe("=1+1"), with_apostrophe("-1.5"), with_apostrophe("Rome")
     ("'=1+1", '-1.5', 'Rome')
@@ -132,7 +143,7 @@ def with_apostrophe(text: str) -> str:
 
 
 def without_apostrophe(text: str) -> str:
-    """The text of a cell that `with_apostrophe` has made."""
+    """The text that `with_apostrophe` was given."""
     return text[1:] if text.startswith("'") and FORMULA.match(text) else text
 
 

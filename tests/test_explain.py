@@ -25,7 +25,7 @@ from kgalign.data import ALTERNATIVE, CLASS, FROM_IRI, Name, Names
 from kgalign.explain.evidence import MOST_SHARED, gather_evidence
 from kgalign.explain.explanations import MatchingName
 from kgalign.explain.names import matching_names
-from kgalign.runs import read_explanations
+from kgalign.runs import file_hashes, read_explanations
 from kgalign.runs.evidence_table import evidence_table, explanations
 from kgalign.seams import Contributions
 
@@ -236,7 +236,7 @@ def test_a_run_folder_finds_an_entity_by_any_of_its_names_in_its_graphs(tmp_path
         (tmp_path / f"{side}.ttl").write_text(labels.format(side, name))
     places = {"source": str(tmp_path / "l.ttl"), "target": str(tmp_path / "r.ttl")}
     run = align(*read(**places), model="names")
-    folder = replace(run, options={**run.options, "read": places}).write(tmp_path / "run")
+    folder = replace(run, options={**run.options, "read": places}, inputs=file_hashes(places.values())).write(tmp_path / "run")
     (found,) = read_explanations(folder, "Hound")
     assert 'Names: both are called "hound" (en, alternative).' in str(found)
 
@@ -383,7 +383,9 @@ def run_of_rdf(tmp_path_factory):
     (folder / "seeds.tsv").write_text("http://l/Italy\thttp://r/Italy\n")
     places = {"source": str(folder / "left.nt"), "target": str(folder / "right.nt"), "seeds": str(folder / "seeds.tsv")}
     run = align(*read(**places), model="names")
-    return replace(run, options={**run.options, "read": places})  # as the command line stores it
+    return replace(
+        run, options={**run.options, "read": places}, inputs=file_hashes(places.values())
+    )  # as the command line stores it
 
 
 @pytest.fixture(scope="module")
@@ -439,7 +441,12 @@ def test_a_name_of_two_entities_in_two_languages_is_said_to_be_ambiguous(tmp_pat
     (tmp_path / "right.ttl").write_text(food.replace("/l/", "/r/"))
     places = {"source": str(tmp_path / "left.ttl"), "target": str(tmp_path / "right.ttl"), "languages": []}
     run = align(*read(**places))
-    run = replace(run, options={**run.options, "read": places}, seconds={**run.seconds, "read": 0.1})
+    run = replace(
+        run,
+        options={**run.options, "read": places},
+        inputs=file_hashes((tmp_path / "left.ttl", tmp_path / "right.ttl")),
+        seconds={"read": 0.1},
+    )
     folder = run.write(tmp_path / "run")
     for explain_it in (run.explain, lambda wanted: read_explanations(folder, wanted)):
         caplog.clear()

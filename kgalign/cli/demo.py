@@ -13,7 +13,7 @@ from rich.table import Table
 
 from kgalign.align import align
 from kgalign.cli.options import AsJson, Output
-from kgalign.cli.printing import console, print_json, size, working
+from kgalign.cli.printing import Screen, console, print_json, size, working
 from kgalign.datasets import PAIRS
 from kgalign.datasets import demo as read_demo
 from kgalign.models import BASELINE, DEFAULT
@@ -44,7 +44,7 @@ def demo(
         with working(label):
             runs[label] = align(task, gold, model=model, rules=rules)
     figures = {label: run.metrics or {} for label, run in runs.items()}
-    _show_table(figures, task.protocol, console if as_json else Console(highlight=False, markup=False))
+    _show_table(figures, task.protocol, console if as_json else Screen())
     folder = runs["both"].write(output)
     if as_json:
         print_json({label: run.report() for label, run in runs.items()})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import re
 import sys
@@ -12,7 +11,9 @@ from typing import Any
 
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
+from kgalign.characters import json_text
 from kgalign.data import KnowledgeGraph
 from kgalign.errors import one_line, visible
 
@@ -47,6 +48,8 @@ FLAGS = {  # by the names that options have in Python, which the library writes 
             "load",
             "save",
             "data",
+            "changed",
+            "force",
         )
     },
 }
@@ -54,14 +57,17 @@ SAID_BY_COMMANDS = ("kgalign.align", "kgalign.readers", "kgalign.reasoning.easy_
 OPTION = re.compile(f"`({'|'.join(FLAGS)})`")
 
 
-class _SafeConsole(Console):
-    """A console on which no text from a file can steer the terminal."""
+class Screen(Console):
+    """A console that shows text as it is, markup and emoji codes included, and control characters as escapes: no terminal obeys them."""
 
-    def print(self, *objects: Any, **options: Any) -> None:
-        super().print(*(visible(each) if isinstance(each, str) else each for each in objects), **options)
+    def __init__(self, **options: Any) -> None:
+        super().__init__(highlight=False, markup=False, emoji=False, **options)
+
+    def render_str(self, text: str, **options: Any) -> Text:
+        return super().render_str(visible(text), **options)
 
 
-console = _SafeConsole(stderr=True, highlight=False, markup=False, soft_wrap=True)
+console = Screen(stderr=True, soft_wrap=True)
 
 
 @contextmanager
@@ -78,7 +84,7 @@ def show_log() -> None:
     """Sends the log of the library, such as the epochs of a training, to stderr line by line; less what the commands say themselves."""
     handler = logging.Handler()
     handler.addFilter(lambda record: record.name not in SAID_BY_COMMANDS)
-    handler.emit = lambda record: console.print(with_flags(record.getMessage()))  # type: ignore[method-assign]
+    handler.emit = lambda record: console.print(one_line(with_flags(record.getMessage())))  # type: ignore[method-assign]
     logging.getLogger("kgalign").addHandler(handler)
     logging.getLogger("kgalign").setLevel(logging.INFO)
 
@@ -98,14 +104,13 @@ def show_hints(hints: Iterable[str]) -> None:
         console.print(with_flags(hint))
 
 
-def check_interrupted(error: BaseException) -> None:
-    """Raises the error again unless it is an interruption, or what compiled code makes of one."""
-    if isinstance(error, SystemError) and "exception set" not in str(error):
-        raise error
+def is_interruption(error: BaseException) -> bool:
+    """Whether an error is Ctrl-C, or what compiled code makes of it."""
+    return isinstance(error, KeyboardInterrupt) or (isinstance(error, SystemError) and "exception set" in str(error))
 
 
 def print_json(value: Any) -> None:
-    print(json.dumps(value, indent=2, ensure_ascii=False, default=str))
+    print(json_text(value, indent=2))
 
 
 def show_not_judged(figures: Mapping[str, Any]) -> None:
@@ -121,13 +126,13 @@ def show_figures(figures: Mapping[str, Any]) -> None:
     table = Table("figure", "value")
     for name, value in figures.items():
         table.add_row(name.replace("_", " "), plain_text(value))
-    Console(highlight=False, markup=False).print(table)
+    Screen().print(table)
 
 
 def plain_text(value: Any) -> str:
     if isinstance(value, list):
         return (" to " if all(isinstance(item, float) for item in value) else "\n").join(plain_text(item) for item in value)
-    return f"{value:.4f}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else visible(str(value))
+    return f"{value:.4f}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value)
 
 
 def size(graph: KnowledgeGraph) -> str:

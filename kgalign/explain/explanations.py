@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from kgalign.characters import shown
 from kgalign.data import PREFERRED, RANKS
 from kgalign.features.text import scripts
 from kgalign.iri import local_name
@@ -159,7 +160,7 @@ class Explanation:
             lines += ["", *_runner_up_lines(self, self.runner_up)]
         elif self.link:
             lines += ["", "There was no other candidate."]
-        return "\n".join(lines)
+        return shown("\n".join(lines))
 
     def _repr_html_(self) -> str:
         from kgalign.explain.notebook import explanation_html  # which shows an Explanation

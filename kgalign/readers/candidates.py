@@ -11,7 +11,7 @@ import numpy as np
 from kgalign.data import Alignment, AlignmentTask, Candidates, Cardinality, Floats, Ints, KnowledgeGraph, Names
 from kgalign.decoding.cardinality import with_cardinality, with_own_odds
 from kgalign.errors import DataError
-from kgalign.files import without_apostrophe
+from kgalign.files import of_cell
 from kgalign.iri import same_spelling
 from kgalign.limits import DEFAULT, Limits
 from kgalign.readers.arrays import read_arrays
@@ -22,6 +22,7 @@ from kgalign.seams import GivenLink
 Scale = Literal["similarity", "probability", "distance"]
 Scored = tuple[Ints, Ints, Floats, tuple[list[str], list[str]]]  # (n,) source ids, target ids, scores; names of sources and targets
 Pair = tuple[str, str]
+LARGEST = float(np.finfo(np.float32).max)  # that a score can be
 
 
 def read_candidates(
@@ -50,6 +51,9 @@ def read_candidates(
         raise DataError(f"{path}: no candidates; expected rows of source, target and score")
     if not np.isfinite(scores).all():
         raise DataError(f"{path}: {int((~np.isfinite(scores)).sum())} scores are not finite numbers")
+    if (largest := np.abs(scores).max()) > LARGEST * min(1.0, temperature):
+        allowed = f"scores up to {LARGEST:.2g}, also after they are divided by the temperature {temperature:g}"
+        raise DataError(f"{path}: expected {allowed}, found {largest:g}")
     if scale == "distance":
         scores = -scores
     elif scale == "probability":
@@ -109,7 +113,7 @@ def _read_pairs(path: Path) -> list[Pair]:
 
 def _spelt(link: GivenLink) -> Pair:
     """The ends of a link in their one spelling."""
-    source, target = (same_spelling(without_apostrophe(end)) for end in (link.source, link.target))
+    source, target = (same_spelling(of_cell(end)) for end in (link.source, link.target))
     return source, target
 
 
@@ -151,7 +155,7 @@ def _read_scored(path: Path, limits: Limits) -> Scored:
 def _read_arrays(path: Path, limits: Limits) -> Scored:
     """Sources, targets, scores and names out of arrays. Entities are named by their numbers.
 
-    `scores` alone is a full matrix; with `targets` (n, k) it holds the scores of those targets.
+    `scores` alone is a full matrix; with `targets` (n, k) it holds the scores of those targets. A query that occurs twice is one source.
     """
     arrays = read_arrays(path, ("scores", "targets", "queries"), limits)
     scores = arrays["scores"].astype(np.float64)
@@ -159,11 +163,15 @@ def _read_arrays(path: Path, limits: Limits) -> Scored:
         raise DataError(f"{path}: expected scores (n, k), found {scores.shape}")
     targets = arrays.get("targets", np.broadcast_to(np.arange(scores.shape[1]), scores.shape))
     queries = arrays.get("queries", np.arange(len(scores)))
+    if targets.dtype.kind not in "iu" or queries.dtype.kind not in "iu":
+        raise DataError(f"{path}: expected whole numbers as targets and queries, found {targets.dtype} and {queries.dtype}")
     if targets.shape != scores.shape or queries.shape != scores.shape[:1]:
         raise DataError(
             f"{path}: expected scores and targets (n, k) and queries (n,), found {scores.shape}, {targets.shape} and {queries.shape}"
         )
     exists = targets >= 0
     pool, columns = np.unique(targets[exists], return_inverse=True)
-    names = ([str(query) for query in queries.tolist()], [str(target) for target in pool.tolist()])
-    return np.nonzero(exists)[0], columns, scores[exists], names
+    ids: dict[int, int] = {}
+    sources = np.array([ids.setdefault(query, len(ids)) for query in queries.tolist()], np.int64)
+    names = ([str(query) for query in ids], [str(target) for target in pool.tolist()])
+    return sources[np.nonzero(exists)[0]], columns, scores[exists].astype(np.float64), names

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from kgalign.data import KnowledgeGraph
-from kgalign.files import without_apostrophe
+from kgalign.files import of_cell
 from kgalign.iri import as_name, is_iri, same_spelling
 from kgalign.readers.graphs import entity_ids
 
@@ -40,8 +40,10 @@ class Ends:
             return [number]
         if is_iri(text.strip("<>")):
             return []
-        name = as_name(without_apostrophe(text))
-        return self._names.get(name) or self._folded_names.get(name.casefold(), [])
+        for name in (as_name(text), as_name(of_cell(text))):
+            if found := self._names.get(name) or self._folded_names.get(name.casefold()):
+                return found
+        return []
 
     def has_id(self, text: str) -> bool:
         """Whether a text is the IRI or the id of an entity."""
@@ -63,7 +65,7 @@ class Ends:
 
     def _id(self, text: str) -> int | None:
         """The entity that a text is the IRI or the id of."""
-        for spelling in (text, without_apostrophe(text), text.strip('"')):
+        for spelling in (text, of_cell(text), text.strip('"')):
             if spelling in self.ids:
                 return self.ids[spelling]
             if (same := same_spelling(spelling)) in self.ids:

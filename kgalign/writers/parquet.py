@@ -44,4 +44,5 @@ def write_columns(columns: Mapping[str, Any], path: Path) -> None:
     import pyarrow as pa
     import pyarrow.parquet
 
-    pa.parquet.write_table(pa.table(dict(columns)), path, compression="zstd")
+    with path.open("wb") as file:  # Arrow takes no path that is not UTF-8
+        pa.parquet.write_table(pa.table(dict(columns)), file, compression="zstd")

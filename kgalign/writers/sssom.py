@@ -17,11 +17,12 @@ from urllib.parse import quote
 
 import numpy as np
 
+from kgalign.characters import CONTROL
 from kgalign.data import Alignment, AlignmentTask, KnowledgeGraph
+from kgalign.files import with_apostrophe
 from kgalign.version import __version__
 from kgalign.writers.kinds import link_kinds
 from kgalign.writers.sameas import iri
-from kgalign.writers.tsv import one_field
 
 METADATA = """\
 #sssom_version: "1.1"
@@ -103,10 +104,10 @@ def _rows(
     for (source, target), score, number, kind in links:
         yield Mapping(
             subject_id=curie(subjects[source], prefixes),
-            subject_label=one_field(task.source.names[source]),
+            subject_label=_label(task.source.names[source]),
             predicate_id=PREDICATES[kind],
             object_id=curie(objects[target], prefixes),
-            object_label=one_field(task.target.names[target]),
+            object_label=_label(task.target.names[target]),
             mapping_justification=COMPOSITE,
             subject_type=TYPES[task.source.kinds[source]],
             object_type=TYPES[task.target.kinds[target]],
@@ -116,12 +117,12 @@ def _rows(
         )
     queries, pool = task.unmatched(alignment)
     for source in queries.tolist():
-        subject, name = curie(subjects[source], prefixes), one_field(task.source.names[source])
+        subject, name = curie(subjects[source], prefixes), _label(task.source.names[source])
         kind = task.source.kinds[source]
         rest = COMPOSITE, TYPES[kind], TYPES[kind], "1:0", "", "no candidate is probable enough"
         yield Mapping(subject, name, PREDICATES[kind], NO_MATCH, "", *rest)
     for target in pool.tolist():
-        object_, name = curie(objects[target], prefixes), one_field(task.target.names[target])
+        object_, name = curie(objects[target], prefixes), _label(task.target.names[target])
         kind = task.target.kinds[target]
         rest = COMPOSITE, TYPES[kind], TYPES[kind], "0:1", "", "no query is linked to it"
         yield Mapping(NO_MATCH, "", PREDICATES[kind], object_, name, *rest)
@@ -155,6 +156,11 @@ def _namespace(address: str) -> str:
     """The IRI without its last part."""
     found = NAMESPACE.match(address)
     return found.group() if found else address
+
+
+def _label(name: str) -> str:
+    """The name on one line; labels are for people, who may open the table in a spreadsheet."""
+    return with_apostrophe(CONTROL.sub(" ", name))
 
 
 def _number(value: float) -> str:

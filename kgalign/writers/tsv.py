@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from kgalign.data import KINDS, Alignment, AlignmentTask
-from kgalign.files import with_apostrophe
+from kgalign.files import as_cell
 
 COLUMNS = ("source", "target", "source_name", "target_name", "probability", "round", "decided_by", "kind")
 
@@ -36,13 +35,8 @@ def write(alignment: Alignment, task: AlignmentTask, path: Path) -> None:
 
 
 def write_rows(columns: Sequence[str], rows: Iterable[Sequence[str]], path: Path) -> None:
-    """Writes a header and rows with tabs between the fields. Spreadsheets open such tables, so no field may be a formula to them."""
+    """Writes a header and rows with tabs between the fields, each as `as_cell` makes it; `of_cell` gives the text back."""
     with path.open("w", encoding="utf-8", newline="\n") as file:
         print(*columns, sep="\t", file=file)
         for row in rows:
-            print(*(with_apostrophe(one_field(field)) for field in row), sep="\t", file=file)
-
-
-def one_field(text: str) -> str:
-    """The text with blanks in place of tabs and line breaks, which would end a field or a line."""
-    return " ".join(re.split(r"[\t\r\n]", text))
+            print(*map(as_cell, row), sep="\t", file=file)

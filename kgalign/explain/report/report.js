@@ -2,6 +2,8 @@
 // All text from the data enters the page as text nodes or attributes, never as HTML.
 const data = JSON.parse(document.getElementById("data").textContent);
 const PAGE = 50;
+const CONTROL = /[\x00-\x1f\x7f-\x9f\u2028\u2029]/g;
+const HAS_ESCAPES = /[\x00-\x1f\x7f-\x9f\u2028\u2029]|\\(?:[\\tnr]|x[0-9a-f]{2}|u[0-9a-f]{4})/;
 const { links, pairs, near, starts } = data;
 const byId = (id) => document.getElementById(id);
 const count = (number) => number.toLocaleString("en");
@@ -127,7 +129,9 @@ function drawBands() {
 }
 
 function saveTable(chosen, name) {
-  const plain = (text) => text.replace(/[\t\r\n]/g, " ").replace(/^(?='*[=+@-])(?![+-][\d., ]*\d%?$)/, "'"); // no field is a formula
+  const escape = (sign) => ({ "\t": "\\t", "\n": "\\n", "\r": "\\r" })[sign] || `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  const oneLine = (text) => (HAS_ESCAPES.test(text) ? text.replaceAll("\\", "\\\\").replace(CONTROL, escape) : text); // as in alignment.tsv
+  const plain = (text) => oneLine(text).replace(/^(?='*[=+@-])(?![+-][\d., ]*\d%?$)/, "'"); // no field is a formula
   const lines = chosen.map((link) => {
     const pair = links.pair[link];
     return [iri("source", links.source[link]), iri("target", pairs.target[pair]), data.source.names[links.source[link]], data.target.names[pairs.target[pair]], probability(link).toFixed(3)].map(plain).join("\t");

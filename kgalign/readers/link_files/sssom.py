@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from kgalign.errors import DataError
+from kgalign.files import without_apostrophe
 from kgalign.limits import DEFAULT, Limits
 from kgalign.readers.link_files.predicates import DIFFERENT, SAME, SHOWN
 from kgalign.readers.link_files.table import as_score, lines_of, read_rows, read_text
@@ -73,7 +74,8 @@ class SssomReader:
                 continue
             holds = (predicate not in DIFFERENT) != (row.get("predicate_modifier", "").lower() == "not")
             score = as_score(row["confidence"]) if row.get("confidence") else None
-            yield GivenLink(number, subject, object_, score, holds, row.get("subject_label", ""), row.get("object_label", ""))
+            labels = (without_apostrophe(row.get(name, "")) for name in ("subject_label", "object_label"))
+            yield GivenLink(number, subject, object_, score, holds, *labels)
         if others:
             shown = ", ".join(f"{name} ({count:,})" for name, count in others.most_common(3))
             logger.warning("%s: %d rows are no links: expected %s, found %s", path, others.total(), SHOWN, shown)

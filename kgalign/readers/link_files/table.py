@@ -9,8 +9,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from kgalign.characters import first_line
 from kgalign.errors import DataError
-from kgalign.files import COMPRESSIONS, read_bytes, without_apostrophe
+from kgalign.files import COMPRESSIONS, of_cell, read_bytes
 from kgalign.limits import DEFAULT, Limits
 from kgalign.readers.encodings import decode
 from kgalign.readers.parquet import read_columns
@@ -97,7 +98,10 @@ def read_rows(
             continue
         separator = separator or (usual if usual in line else next((sign for sign in SEPARATORS if sign in line), usual))
         if '"' in line and (quoted or separator != "\t"):
-            yield number, next(csv.reader([line], delimiter=separator))
+            try:
+                yield number, next(csv.reader([line], delimiter=separator))
+            except csv.Error as error:
+                raise DataError(f"{path}:{number}: expected a row of a table, but {first_line(error)}") from None
         else:
             yield number, line.split(separator)
 
@@ -163,8 +167,8 @@ def link_of(place: Path | str, number: int, fields: Sequence[str], columns: Colu
         left,
         right,
         None if score is None else as_score(score),
-        source_name=without_apostrophe(names[0] or ""),
-        target_name=without_apostrophe(names[1] or ""),
+        source_name=of_cell(names[0] or ""),
+        target_name=of_cell(names[1] or ""),
     )
 
 

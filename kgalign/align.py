@@ -13,6 +13,7 @@ import numpy as np
 
 from kgalign.data import Alignment, AlignmentTask, Cardinality, one_link
 from kgalign.decoding.decoders import greedy
+from kgalign.drafts import check_folder
 from kgalign.errors import OptionError
 from kgalign.evaluate import evaluate, reliability
 from kgalign.features.relations import relation_matches
@@ -147,9 +148,11 @@ def choose_model(model: str | Model, options: Options, seed: int = 0) -> Model:
 
 
 def check_storage(model: Model, load: str | Path | None, save: str | Path | None) -> None:
-    """Refuses to load or save a model that does not train, and to save one where there is a file."""
+    """Refuses to load or save a model that does not train, and to save one where nothing can be written."""
     if save is not None and Path(save).is_file():
         raise OptionError(f"{save}: is a file; expected a folder to store the trained model in")
+    if save is not None:
+        check_folder(save)
     if (load is not None or save is not None) and not model.capabilities.stores:
         raise OptionError(
             f"the model {type(model).__name__} does not train, so there is nothing to load or save: expected one that does"

@@ -10,12 +10,12 @@ import numpy as np
 import torch
 
 from kgalign.data import Alignment, AlignmentTask, Candidates, same_graphs
-from kgalign.errors import DataError, OptionError
+from kgalign.errors import OptionError
 from kgalign.models.device import pick_device
 from kgalign.models.embedding.network import Network, nearest_candidates
 from kgalign.models.embedding.options import EmbeddingOptions
 from kgalign.models.embedding.training import Learnt, fingerprint, train
-from kgalign.models.saved import read_saved, write_saved
+from kgalign.models.saved import calibration_of, content_of, read_saved, texts, write_saved
 from kgalign.seams import Capabilities
 
 NOT_LEARNT = ("k", "refit", "device", "word_vectors")  # options that may change after the training
@@ -46,13 +46,14 @@ class EmbeddingModel(EmbeddingOptions):
         """
         tensors, notes = read_saved(Path(folder), cls.name, ("options", "graphs", "calibration", "history"))
         _check_changes(options, notes["options"], f"the model in {folder}")
-        seeds = Alignment(tensors.pop("seeds").numpy())
-        try:
+        with content_of(Path(folder) / f"{cls.name}.json"):
             model = cls(**{**notes["options"], **options})
-        except TypeError as error:
-            raise DataError(f"{folder}: was written by another version of kgalign, {error}; train the model again") from None
-        temperature, no_match_score = notes["calibration"]
-        return FittedEmbedding(model, Learnt(tensors, seeds, notes["graphs"], temperature, no_match_score, notes["history"]))
+            temperature, no_match_score = calibration_of(notes["calibration"])
+            history, (graphs,) = [dict(epoch) for epoch in notes["history"]], texts([notes["graphs"]])
+        weights = Path(folder) / f"{cls.name}.safetensors"
+        with content_of(weights):
+            seeds = Alignment(tensors.pop("seeds").numpy())
+        return FittedEmbedding(model, Learnt(tensors, seeds, graphs, temperature, no_match_score, history, weights))
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,11 +109,9 @@ class FittedEmbedding:
             )
         if ready:
             return self
-        network = model.rebuild(replace(task, seeds=learnt.seeds), pick_device(model.device), learnt.tensors)
-        try:
+        with content_of(learnt.file):
+            network = model.rebuild(replace(task, seeds=learnt.seeds), pick_device(model.device), learnt.tensors)
             network.load_state_dict(learnt.tensors)
-        except RuntimeError as error:
-            raise DataError(f"the weights of {model.name} do not fit its options: {str(error).splitlines()[-1].strip()}") from None
         return replace(self, task=task, network=network)
 
     def predict(self, task: AlignmentTask, known: Alignment) -> Candidates:

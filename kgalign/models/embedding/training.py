@@ -6,6 +6,7 @@ import hashlib
 import logging
 import time
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -34,6 +35,7 @@ class Learnt:
         temperature: See `Candidates`.
         no_match_score: See `Candidates`.
         history: Epoch, loss, development hits@1 and seconds of each evaluation.
+        file: The file that the tensors were read from; None: they were learnt in this process.
     """
 
     tensors: dict[str, Tensor]
@@ -42,6 +44,7 @@ class Learnt:
     temperature: float
     no_match_score: float
     history: list[dict[str, float]]
+    file: Path | None = None
 
 
 def train(options: EmbeddingOptions, task: AlignmentTask, confident: Alignment | None = None) -> tuple[Learnt, Network]:

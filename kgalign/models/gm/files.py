@@ -12,10 +12,11 @@ import torch
 from torch import Tensor
 
 from kgalign.data import Alignment
-from kgalign.errors import DataError, OptionError
+from kgalign.drafts import NEW, draft_of, put_in_place
+from kgalign.errors import OptionError
 from kgalign.models.gm.network import GraphMatchingNetwork
 from kgalign.models.gm.options import NOT_OF_TRAINING, GraphMatchingOptions
-from kgalign.models.saved import read_saved, read_tensors, write_saved, write_tensors
+from kgalign.models.saved import check_shapes, content_of, read_saved, read_tensors, write_saved, write_tensors
 
 CHECKPOINT = "checkpoint.safetensors"
 
@@ -66,11 +67,10 @@ def write_checkpoint(
         tensors |= {f"adam.{name}.{part}": value for part, value in optimiser.state.get(parameter, {}).items()}
     notes = {"history": progress.history, "best_epoch": progress.best_epoch, "options": training_options(options)}
     notes["seeds"] = _fingerprint(seeds)
-    folder = Path(options.checkpoint)
-    folder.mkdir(parents=True, exist_ok=True)
-    draft = folder / f".{CHECKPOINT}"
-    write_tensors(draft, tensors, notes)
-    draft.replace(folder / CHECKPOINT)
+    path = Path(options.checkpoint) / CHECKPOINT
+    with draft_of(path) as draft:
+        write_tensors(draft / NEW, tensors, notes)
+        put_in_place(draft / NEW, path)
 
 
 def read_checkpoint(
@@ -85,11 +85,12 @@ def read_checkpoint(
     if options.checkpoint is None or not path.is_file():
         return None
     tensors, notes = read_tensors(path)
+    with content_of(path):
+        history, best_epoch, trained = [dict(epoch) for epoch in notes["history"]], int(notes["best_epoch"]), dict(notes["options"])
     for name, value in training_options(options).items():
-        if notes["options"].get(name) != value:
+        if trained.get(name) != value:
             raise OptionError(
-                f"{path}: was trained with {name}={notes['options'].get(name)}, not {value}: "
-                "give the same options or another checkpoint folder"
+                f"{path}: was trained with {name}={trained.get(name)}, not {value}: give the same options or another checkpoint folder"
             )
     if notes.get("seeds") != _fingerprint(seeds):
         raise OptionError(f"{path}: was trained on other seeds: give another checkpoint folder")
@@ -98,9 +99,13 @@ def read_checkpoint(
     for name, parameter in network.named_parameters():
         head = f"adam.{name}."
         state = {key.removeprefix(head): tensor for key, tensor in tensors.items() if key.startswith(head)}
+        with content_of(path):
+            check_shapes(state, {part: () if part == "step" else parameter.shape for part in state})
         optimiser.state[parameter] = {part: value if part == "step" else value.to(device) for part, value in state.items()}
     best = {name.removeprefix("best."): tensor for name, tensor in tensors.items() if name.startswith("best.")}
-    return Progress(notes["history"], best, notes["best_epoch"])
+    with content_of(path):
+        check_shapes(best, {name: tensor.shape for name, tensor in network.state_dict().items()})
+    return Progress(history, best, best_epoch)
 
 
 def training_options(options: GraphMatchingOptions) -> dict[str, Any]:
@@ -120,10 +125,8 @@ def read_model(folder: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
 
 def fill(path: Path, network: GraphMatchingNetwork, weights: Mapping[str, Tensor]) -> None:
     """Puts the weights of a file into the network."""
-    try:
+    with content_of(path):
         network.load_state_dict(weights)
-    except RuntimeError as error:
-        raise DataError(f"{path}: the weights do not fit these options and names: {str(error).splitlines()[-1].strip()}") from None
 
 
 def _fingerprint(seeds: Alignment) -> str:

@@ -16,6 +16,7 @@ from kgalign.models.gm.files import fill, read_model, write_model
 from kgalign.models.gm.options import OF_NETWORK, GraphMatchingOptions
 from kgalign.models.gm.scoring import Scorer, pairs_at_once
 from kgalign.models.gm.training import Trained, empty_network, make_scene, rescored, train
+from kgalign.models.saved import calibration_of, content_of, texts
 from kgalign.seams import Capabilities
 
 
@@ -58,12 +59,14 @@ class GraphMatching(GraphMatchingOptions):
         """
         weights, notes = read_model(Path(folder))
         _check_changes(options, notes["options"], f"the model in {folder}")
-        model = cls(**{**notes["options"], **options})
-        network = empty_network(model, len(notes["vocabulary"]), notes["word_size"])
+        with content_of(Path(folder) / "gm.json"):
+            model = cls(**{**notes["options"], **options})
+            vocabulary = texts(notes["vocabulary"])
+            network = empty_network(model, len(vocabulary), notes["word_size"])
+            calibration = {label: calibration_of(notes["calibration"][label]) for label in ("plain", "evidence")}
+            history = [dict(epoch) for epoch in notes["history"]]
         fill(Path(folder) / "gm.safetensors", network, weights)
-        calibration = {label: (pair[0], pair[1]) for label, pair in notes["calibration"].items()}
-        network = network.to(pick_device(model.device))
-        return FittedGraphMatching(model, Trained(network, notes["vocabulary"], calibration, notes["history"]))
+        return FittedGraphMatching(model, Trained(network.to(pick_device(model.device)), vocabulary, calibration, history))
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,6 +10,7 @@ import numpy as np
 import torch
 
 from kgalign.data import Alignment, AlignmentTask, Candidates, Ints, hold_out
+from kgalign.drafts import check_folder
 from kgalign.errors import OptionError
 from kgalign.features.text import read_word_vectors
 from kgalign.models.device import pick_device
@@ -48,6 +49,8 @@ def train(options: GraphMatchingOptions, task: AlignmentTask) -> Trained:
     """A network that has learnt from the seeds except the held-out ones, at its best epoch on those."""
     if len(task.seeds) < MIN_SEEDS:
         raise OptionError(f"the model gm learns from seeds, but there are {len(task.seeds)}: expected {MIN_SEEDS} or more")
+    if options.checkpoint is not None:
+        check_folder(options.checkpoint)
     without, dev = hold_out(task, options.dev_fraction, options.seed)
     device = pick_device(options.device)
     vocabulary = vocabulary_of(task.source.names, task.target.names)

@@ -11,6 +11,7 @@ import numpy as np
 import scipy  # which imports its parts on first use
 
 from kgalign.data import Alignment, AlignmentTask, Ints, KnowledgeGraph, one_link
+from kgalign.drafts import NEW, check_new, draft_of, put_in_place
 from kgalign.errors import OptionError
 from kgalign.features.relations import Edges, RelationMatch, group_links
 from kgalign.iri import LABEL_PROPERTIES, as_name, local_name, normal_iri, readable_names
@@ -121,31 +122,40 @@ def find_conflicts(task: AlignmentTask, links: Alignment, relations: Sequence[Re
     return [*_value_conflicts(task, links), *_fact_conflicts(task, links, relations)]
 
 
-def write_merged(quads: Iterator[Quad], path: Path) -> int:
+def write_merged(quads: Iterator[Quad], path: Path, force: bool = False) -> int:
     """Writes N-Triples (.nt) or N-Quads (.nq), each line once, the whole file or none; returns the number of lines.
 
     N-Quads also name the graph that holds each statement.
+
+    Args:
+        quads: The statements.
+        path: The file.
+        force: Replace a file that is there. Otherwise it is refused.
     """
     if path.suffix not in ENDINGS:
         raise OptionError(f"{path}: expected a file ending in {' or '.join(ENDINGS)}")
     seen: set[bytes] = set()  # digests: the lines themselves would take as much memory as both graphs
-    draft = path.with_name(f".{path.name}")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with draft.open("w", encoding="utf-8", newline="\n") as file:
-        for quad in quads:
-            line = f"{' '.join(quad if path.suffix == '.nq' else quad[:3])} .\n"
-            digest = hashlib.blake2b(line.encode(), digest_size=16).digest()
-            if digest not in seen:
-                seen.add(digest)
-                file.write(line)
-    draft.replace(path)
+    check_new(path, force)
+    with draft_of(path) as draft:
+        with (draft / NEW).open("w", encoding="utf-8", newline="\n") as file:
+            for quad in quads:
+                line = f"{' '.join(quad if path.suffix == '.nq' else quad[:3])} .\n"
+                digest = hashlib.blake2b(line.encode(), digest_size=16).digest()
+                if digest not in seen:
+                    seen.add(digest)
+                    file.write(line)
+        check_new(path, force)
+        put_in_place(draft / NEW, path)
     return len(seen)
 
 
-def write_conflicts(conflicts: Sequence[Conflict], path: Path) -> None:
-    """Writes a header and one conflict on each line."""
+def write_conflicts(conflicts: Sequence[Conflict], path: Path, force: bool = False) -> None:
+    """Writes a header and one conflict on each line, the whole file or none; a file that is there is refused without `force`."""
     rows = ((each.kind, each.entity, each.property, each.source, each.target) for each in conflicts)
-    write_rows(("kind", "entity", "property", "source", "target"), rows, path)
+    check_new(path, force)
+    with draft_of(path) as draft:
+        write_rows(("kind", "entity", "property", "source", "target"), rows, draft / NEW)
+        put_in_place(draft / NEW, path)
 
 
 def _statements(graph: KnowledgeGraph, names: Sequence[str], side: str) -> Iterator[Quad]:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any
 
 import typer
 
 from kgalign.cli import align, bench, demo, inspection, merge
-from kgalign.cli.printing import INTERRUPTED, check_interrupted, fail, show_log
+from kgalign.cli.failures import fail_inside, is_out_of_memory
+from kgalign.cli.printing import INTERRUPTED, fail, is_interruption, show_log
+from kgalign.drafts import reason_of
 from kgalign.errors import KgalignError
 from kgalign.version import __version__
 
@@ -24,6 +26,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "download": bench.download,
     "bench": bench.bench,
 }
+BROKEN_PIPE = 141  # as a shell has it
 UsageProblem: type[Any] = typer.BadParameter.__mro__[2]  # the class of every usage error; typer does not name it
 
 app = typer.Typer(
@@ -46,19 +49,33 @@ def start(context: typer.Context, version: Annotated[bool, typer.Option("--versi
 
 
 def main() -> None:
-    """Runs the command line. A user's mistake is one line on stderr and exit 2."""
+    """Runs the command line. Whatever happens, it ends with one line on stderr and an exit code of its own, see docs/command-line.md."""
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # names of files may be no UTF-8
     show_log()
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Runs one command and returns its exit code."""
     try:
-        status = app(standalone_mode=False)
+        status = app(arguments, standalone_mode=False)
         if status == INTERRUPTED:
             raise KeyboardInterrupt
-    except (KgalignError, OSError) as error:
-        status = fail(str(error))
+    except KgalignError as error:
+        return fail(str(error))
     except UsageProblem as error:
-        status = fail(error.format_message())
+        return fail(error.format_message())
     except (KeyboardInterrupt, typer.Abort):
-        status = fail("interrupted; nothing was written", INTERRUPTED)
-    except SystemError as error:
-        check_interrupted(error)
-        status = fail("interrupted; nothing was written", INTERRUPTED)
-    sys.exit(status if isinstance(status, int) else 0)
+        return fail("interrupted; nothing was written", INTERRUPTED)
+    except SystemExit as ended:
+        if not isinstance(ended.__context__, BrokenPipeError):
+            raise
+        return BROKEN_PIPE  # the program that read our output has ended, and typer has ended this one
+    except Exception as error:
+        if isinstance(error, OSError) and not is_out_of_memory(error):
+            return fail(f"{error.filename}: {reason_of(error)}" if error.filename else str(error))
+        if is_interruption(error):
+            return fail("interrupted; nothing was written", INTERRUPTED)
+        return fail_inside(error)
+    return status if isinstance(status, int) else 0

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
 import time
-from collections.abc import Iterator
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
@@ -49,6 +47,7 @@ from kgalign.cli.printing import console, count, print_json, show_figures, show_
 from kgalign.cli.progress import show_round, show_task
 from kgalign.data import Alignment, AlignmentTask
 from kgalign.decoding import DECODERS, decoder_options, make_decoder
+from kgalign.drafts import check_folder
 from kgalign.errors import DataError
 from kgalign.evaluate import evaluate
 from kgalign.explain.diagnosis import diagnose, has_few_links
@@ -62,7 +61,7 @@ from kgalign.readers import LINK_READERS, read
 from kgalign.readers.candidates import read_candidates, read_gold
 from kgalign.readers.places import expected
 from kgalign.reasoning import Reasoning, Rules
-from kgalign.runs import Run, check_free
+from kgalign.runs import Run, check_free, file_hashes
 
 
 class Scales(StrEnum):
@@ -178,6 +177,7 @@ def align_command(
     began = time.perf_counter()
     console.print(f"reading {source}" + (f" and {target}" if target else ""))
     with working("reading"):
+        inputs = file_hashes((*files.values(), gold, query, *lists))
         task, gold_links = read(**files, gold=gold, protocol=protocol.value if protocol else None, **how)  # type: ignore[arg-type]
     seconds = {"read": time.perf_counter() - began}
     show_task(task, seconds["read"])
@@ -198,7 +198,7 @@ def align_command(
     run = replace(
         run,
         seconds={**seconds, **run.seconds},
-        inputs=_hashes(Path(path) for path in (*files.values(), gold, query, *lists) if path is not None),
+        inputs=inputs,
         options={**run.options, "read": {**given, **how}},
     )
     _finish(run, output, as_json)
@@ -223,7 +223,9 @@ def decode(
     options = {"seed": seed, **parse_settings(settings, decoder_options(decoder))}
     decoded = make_decoder(decoder, **options)
     with working("reading"):
-        given, task = read_candidates(candidates, scale.value, temperature, cardinality.value, Limits.of(parse_limits(limits)))
+        inputs = file_hashes((candidates, gold))
+        bounded = Limits.of(parse_limits(limits))
+        given, task = read_candidates(candidates, scale.value, temperature, cardinality.value, bounded)
     began = time.perf_counter()
     alignment = decoded(given)
     seconds = {"decode": time.perf_counter() - began}
@@ -238,7 +240,7 @@ def decode(
             "seed": seed,
         },
         seconds=seconds,
-        inputs=_hashes(path for path in (candidates, gold) if path is not None),
+        inputs=inputs,
     )
     _finish(run, output, as_json)
 
@@ -259,6 +261,8 @@ def _check_before_reading(model: str, options: dict[str, Any], load: Path | None
     check_word_vectors(options)
     if options.get("encoder") is not None:
         check_encoder(options["encoder"])
+    if options.get("checkpoint") is not None:
+        check_folder(options["checkpoint"])
     if load is not None and not load.is_dir():
         raise DataError(f"{load}: no such folder; expected one with a trained model, as `save` writes it")
 
@@ -300,22 +304,3 @@ def _measure_by_name(alignment: Alignment, task: AlignmentTask, gold: Path) -> d
 def _whole_place(place: str | Path) -> str:
     """Where a graph is, whatever the working folder is later."""
     return str(place) if "://" in str(place) else str(Path(place).resolve())
-
-
-def _hashes(paths: Iterator[Path]) -> dict[str, str]:
-    """The SHA-256 of each file, also of those in folders or of a pattern."""
-    files = sorted(file for path in paths for file in _files_at(path) if file.is_file())
-    return {str(file): _hash(file) for file in files}
-
-
-def _files_at(path: Path) -> list[Path]:
-    if path.is_file():
-        return [path]
-    if path.is_dir():
-        return list(path.rglob("*"))
-    return list(path.parent.glob(path.name)) if path.parent.is_dir() else []
-
-
-def _hash(file: Path) -> str:
-    with file.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()

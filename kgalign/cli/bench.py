@@ -8,16 +8,16 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
 from kgalign.bench import TABLES, Plan, check, planned_lines
 from kgalign.bench.real import REAL
 from kgalign.bench.results import Line
 from kgalign.cli.options import AsJson, Settings, parse_settings
-from kgalign.cli.printing import INTERRUPTED, check_interrupted, console, fail, print_json
+from kgalign.cli.printing import INTERRUPTED, Screen, console, fail, is_interruption, print_json
 from kgalign.datasets import DEMOS
 from kgalign.datasets.download import LIGHTEA, download_dbp15k
+from kgalign.drafts import check_folder, check_writable
 from kgalign.errors import OptionError
 from kgalign.models import MODELS, model_options
 
@@ -37,6 +37,7 @@ def download(
     """Download a benchmark. Each file is checked against its SHA-256."""
     if dataset != "dbp15k":
         raise OptionError(f"unknown dataset {dataset!r}: expected dbp15k")
+    check_writable(output)
     folder = download_dbp15k(output, base_url=mirror, on_file=lambda name: console.print(f"downloading {name}"))
     console.print(f"done: {folder}. Try: kgalign align {folder}/fr_en")
 
@@ -104,6 +105,10 @@ def bench(
         keep=keep,
     )
     check(table, plan)
+    if plan.results is not None:
+        check_writable(plan.results)
+    if keep is not None:
+        check_folder(keep)
     if table != REAL:
         console.print(f"word vectors: {plan.word_vectors or f'none, since {plan.data} has no glove*.txt or glove*.txt.gz'}")
     measured = _measure(table, plan)
@@ -125,7 +130,8 @@ def _measure(table: str, plan: Plan) -> list[Line]:
             figure = line["metrics"][name]
             console.print(f"{line['system']}, {line['pair']}, seed {line['seed']}: {name} {figure:.4f}, {line['seconds']:.1f} s")
     except (KeyboardInterrupt, SystemError) as error:
-        check_interrupted(error)
+        if not is_interruption(error):
+            raise
         kept = (
             f"the lines measured so far are in {plan.results}; run the same command to go on" if plan.results else "nothing is kept"
         )
@@ -139,7 +145,7 @@ def _show(table: str, plan: Plan, lines: list[Line]) -> None:
     for row in rows:
         shown.add_row(*row)
     fits = table != REAL and sys.stdout.isatty()  # figures in many columns would be cut off in a narrow terminal
-    Console(highlight=False, markup=False, width=None if fits else WIDE).print(shown)
+    Screen(width=None if fits else WIDE).print(shown)
     for line in lines:
         if "error" in line["metrics"]:
             console.print(f"{line['pair']}, {line['system']}: {line['metrics']['error']}")

@@ -8,7 +8,6 @@ from typing import Annotated, Any
 
 import numpy as np
 import typer
-from rich.console import Console
 from rich.table import Table
 
 from kgalign.cli.description import BY_CLASS, describe, naming_lines, same_iris
@@ -17,6 +16,7 @@ from kgalign.cli.options import (
     AsTable,
     AsTriples,
     Cardinalities,
+    Changed,
     IdSource,
     IdTarget,
     Labels,
@@ -30,7 +30,7 @@ from kgalign.cli.options import (
     parse_limits,
     places,
 )
-from kgalign.cli.printing import console, plain_text, print_json, show_figures, show_not_judged, working
+from kgalign.cli.printing import Screen, console, plain_text, print_json, show_figures, show_not_judged, working
 from kgalign.errors import OptionError
 from kgalign.evaluate import evaluate as measure
 from kgalign.readers import LINK_READERS, is_dataset, read, read_graph
@@ -77,7 +77,7 @@ def info(
     if as_json:
         print_json({**seen, **links, **shared})
         return
-    out = Console(highlight=False, markup=False)
+    out = Screen()
     out.print(_table(seen))
     for side, graph in graphs.items():
         lines = list(naming_lines(graph))
@@ -104,13 +104,14 @@ def evaluate(
     strict: Annotated[
         bool, typer.Option("--strict", help="refuse gold links of entities that the graphs of the run do not have")
     ] = False,
+    changed: Changed = False,
     bootstrap: Annotated[int, typer.Option(min=0, help="draws for confidence intervals, 0: none")] = 0,
     as_json: AsJson = False,
 ) -> None:
     """Measure links against gold links; gold links that were seeds of the run are not counted."""
     report: dict[str, Any] = read_report(alignment) if alignment.is_dir() else {"protocol": "open"}
     if alignment.is_dir():
-        links, gold_links = read_judged(alignment, gold, strict)
+        links, gold_links = read_judged(alignment, gold, strict, changed)
     else:
         links, gold_links = read_alignments(alignment, gold)
     named: Any = protocol.value if protocol else report["protocol"]
@@ -130,10 +131,11 @@ def explain(
     entity: Annotated[
         str, typer.Argument(metavar="IRI", help="an entity of either graph: its IRI, the last part of it, or any of its names")
     ],
+    changed: Changed = False,
     as_json: AsJson = False,
 ) -> None:
     """Explain the match of an entity: its evidence, linked neighbours, and what the runner-up lacks."""
-    found = read_explanations(run, entity)
+    found = read_explanations(run, entity, changed)
     if as_json:
         print_json([asdict(explanation) for explanation in found])
     else:

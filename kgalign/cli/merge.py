@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from kgalign.characters import escaped
+from kgalign.cli.options import Changed
 from kgalign.cli.printing import console, size, working
 from kgalign.data import KnowledgeGraph
+from kgalign.drafts import check_new, check_writable
 from kgalign.errors import OptionError
 from kgalign.features.relations import relation_matches
 from kgalign.merge import ENDINGS, find_conflicts, merged, single_links, write_conflicts, write_merged
 from kgalign.readers import read_whole
 from kgalign.readers.value_entities import without_value_entities
-from kgalign.runs import check_writable, read_links, read_report, read_task
+from kgalign.runs import check_inputs, files_at, input_places, is_part, read_links, read_task
 
 
 def merge(
@@ -24,16 +29,24 @@ def merge(
     ],
     least: Annotated[float, typer.Option(min=0, max=1, help="leave out links below this probability")] = 0.5,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="count, and show conflicts; write nothing")] = False,
+    changed: Changed = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="replace the output if it exists; graphs and runs are never replaced")
+    ] = False,
 ) -> None:
     """Merge the two graphs of a run along its links, and list where they contradict each other."""
+    beside = output.with_suffix(".conflicts.tsv")
     if output.suffix not in ENDINGS:
         raise OptionError(f"{output}: expected a file ending in {' or '.join(ENDINGS)}")
     if not output.parent.is_dir():
         raise OptionError(f"{output}: no such folder; expected a file in a folder that exists")
-    check_writable(output)
     with working("reading"):
-        task, _ = read_task(run)
-        whole = _read_whole(run)
+        reading = check_inputs(run, changed)
+        if not dry_run:
+            _check_output(output, run, reading, force)
+            _check_output(beside, run, reading, force)
+        task, _ = read_task(run, True)  # its files were checked above
+        whole = _read_whole(reading)
     task, found = without_value_entities(task, read_links(run, task))
     links, conflicts = single_links(found, task, least)
     conflicts += find_conflicts(task, links, relation_matches(task, links))
@@ -41,20 +54,32 @@ def merge(
     console.print(f"{len(links):,} links join {size(task.source)} and {size(task.target)}; {counted}")
     if dry_run:
         for each in conflicts[:20]:
-            console.print(f"{each.kind}: {each.entity} {each.property}: {each.source} or {each.target}")
+            entity, about, *values = map(escaped, (each.entity, each.property, each.source, each.target))
+            console.print(f"{each.kind}: {entity} {about}: {' or '.join(values)}")
         if len(conflicts) > 20:
             console.print(f"and {len(conflicts) - 20:,} more; without --dry-run all of them are written to a table")
         return
-    count = write_merged(merged(task, links, whole), output)
-    beside = output.with_suffix(".conflicts.tsv")
-    write_conflicts(conflicts, beside)
+    write_conflicts(conflicts, beside, force)
+    count = write_merged(merged(task, links, whole), output, force)
     console.print(f"{count:,} statements in {output}, conflicts in {beside}")
 
 
-def _read_whole(run: Path) -> tuple[KnowledgeGraph, KnowledgeGraph] | None:
+def _check_output(path: Path, run: Path, reading: Mapping[str, Any], force: bool) -> None:
+    """Refuses a place at which nothing can be written, and one where a file of the run or of its graphs is or would be."""
+    whole = path.resolve()
+    if run.resolve() in whole.parents:
+        raise OptionError(f"{path}: lies in the run folder; expected a place outside of it")
+    for place in input_places(reading):
+        is_input = path.exists() and any(path.samefile(file) for file in files_at(place))
+        if is_input or (is_part(whole, place) and reading.get("target") is not None):  # a dataset folder has fixed names
+            raise OptionError(f"{path}: would be part of what the run has read from {place}; expected another place")
+    check_new(path, force)
+    check_writable(path)
+
+
+def _read_whole(reading: Mapping[str, Any]) -> tuple[KnowledgeGraph, KnowledgeGraph] | None:
     """The two graphs of a run with every node of their files; None for a dataset folder, whose graphs have nothing to fold."""
-    places = read_report(run)["options"]["read"]
-    if places.get("target") is None:
+    if reading.get("target") is None:
         return None
-    how = {name: places.get(name) for name in ("form", "id_source", "id_target")}
-    return read_whole(places["source"], places["target"], **how)
+    known = inspect.signature(read_whole).parameters
+    return read_whole(**{name: value for name, value in reading.items() if name in known})

@@ -87,6 +87,7 @@ OnlySource = Annotated[
     ),
 ]
 OnlyTarget = Annotated[list[str] | None, typer.Option("--only-target", metavar="X[,Y]", help="the same for the target")]
+Changed = Annotated[bool, typer.Option("--changed", help="use graphs that have changed since the run as they are now")]
 AsTable = Annotated[
     bool, typer.Option("--table", help="read tables as rows of entities, whatever their content looks like; RDF is read as RDF")
 ]

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from itertools import groupby
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from kgalign.data import RANKS, AlignmentTask, Ints
+from kgalign.errors import DataError
 from kgalign.explain.evidence import AGREEMENT, Evidence, relations_between
 from kgalign.explain.explanations import Contribution, Explanation, MatchingName, Neighbour, OtherLink, Pair, Value
 
 LINK, RUNNER_UP = "link", "runner-up"
 SIDES = ("source", "target")
+ADDED_LATER = ("matching_names", "contributions")  # columns that an older run does not have
+NULLS = frozenset(("taken_by", "taken_by_name", "matching_names"))  # columns in which a value may be missing
+NULLS_OF_NEIGHBOURS = frozenset(f"{side}{part}" for side in SIDES for part in ("", "_name"))
+MOST_SHOWN = 120  # characters of a problem in a message
 
 
 def evidence_table(evidence: Evidence, task: AlignmentTask, decoder: str) -> Any:
@@ -45,6 +51,26 @@ def evidence_table(evidence: Evidence, task: AlignmentTask, decoder: str) -> Any
     }
     order = np.lexsort((~is_link, sources))  # the links and the runner-up of one source are neighbouring rows
     return pa.table(columns).take(pa.array(order))
+
+
+def read_evidence(path: Path, sources: Sequence[str]) -> list[dict[str, Any]]:
+    """The rows of an evidence.parquet for some sources."""
+    import pyarrow as pa
+    import pyarrow.parquet
+
+    try:
+        with path.open("rb") as file:  # Arrow takes no path that is not UTF-8
+            table = pa.parquet.read_table(file, filters=[("source", "in", sources)])
+        schema = pa.schema([field for field in _schema() if field.name in table.column_names or field.name not in ADDED_LATER])
+        if missing := set(schema.names) - set(table.column_names):
+            raise ValueError(f"the column {min(missing)} is missing")
+        rows: list[dict[str, Any]] = table.select(schema.names).cast(schema).to_pylist()
+        if not all(map(_is_whole, rows)):
+            raise ValueError("a value is missing")
+    except (pa.ArrowException, OSError, LookupError, TypeError, ValueError) as error:
+        reason = str(error).splitlines()[0][:MOST_SHOWN]
+        raise DataError(f"{path}: expected the evidence of a run, but {reason}; the file is damaged, so align again") from None
+    return rows
 
 
 def explanations(rows: Iterable[Mapping[str, Any]]) -> Iterator[Explanation]:
@@ -145,6 +171,37 @@ def _lists(starts: Ints, fields: Mapping[str, Any]) -> Any:
     import pyarrow as pa
 
     return pa.ListArray.from_arrays(pa.array(starts, pa.int32()), pa.StructArray.from_arrays(list(fields.values()), list(fields)))
+
+
+def _schema() -> Any:
+    """The columns that are read back, and their types."""
+    import pyarrow as pa
+
+    text, number, whole, flag = pa.string(), pa.float64(), pa.int64(), pa.bool_()
+    named = [(f"{side}{part}", text) for side in SIDES for part in ("", "_language", "_rank")]
+    neighbour = [
+        (f"{side}{part}", pa.list_(text) if "rel" in part else text) for side in SIDES for part in ("", "_name", "_relations")
+    ]
+    neighbour += [("probability", number), ("seed", flag), ("lacking", flag)]
+    values = [(f"{side}_{part}", text) for side in SIDES for part in ("property", "value")] + [("agreement", text)]
+    contribution = [("kind", text), ("description", text), ("amount", number)]
+    columns = dict.fromkeys(("source", "source_name", "target", "target_name", "role", "decided_by"), text)
+    columns |= dict.fromkeys(("source_neighbours", "target_neighbours", "shared", "round"), whole)
+    columns |= dict.fromkeys(("probability", "name_similarity"), number) | dict.fromkeys(("taken_by", "taken_by_name"), text)
+    columns |= {"matching_names": pa.struct(named), "neighbours": pa.list_(pa.struct(neighbour))}
+    columns |= {"values": pa.list_(pa.struct(values)), "contributions": pa.list_(pa.struct(contribution))}
+    return pa.schema([pa.field(name, kind) for name, kind in columns.items()])
+
+
+def _is_whole(row: Mapping[str, Any], may_be_null: Set[str] = NULLS) -> bool:
+    """Whether a row has a value wherever it needs one; neighbours need none on either side."""
+    for name, value in row.items():
+        within = value if isinstance(value, list) else [value]
+        if any(each is None for each in within) and name not in may_be_null:
+            return False
+        if not all(_is_whole(each, NULLS | NULLS_OF_NEIGHBOURS) for each in within if isinstance(each, dict)):
+            return False
+    return True
 
 
 def _names(row: Mapping[str, Any] | None) -> tuple[MatchingName, MatchingName] | None:

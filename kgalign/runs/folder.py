@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
-import tempfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from kgalign.characters import json_text
+from kgalign.drafts import NEW, check_writable, draft_of, put_in_place
 from kgalign.errors import OptionError
 from kgalign.explain.report import render
 from kgalign.runs.evidence_table import evidence_table
+from kgalign.runs.inputs import REPORT
 from kgalign.runs.run import Run
 from kgalign.runs.tables import write_candidates, write_classes, write_relations, write_unmatched
 from kgalign.writers import sameas, sssom, tsv
@@ -25,7 +27,6 @@ CLASSES = "classes.tsv"
 CANDIDATES = "candidates.parquet"
 EVIDENCE = "evidence.parquet"
 ROUNDS = "rounds.jsonl"
-REPORT = "run.json"
 PAGE = "report.html"
 FILES = {LINKS, SSSOM, SAME_AS, UNMATCHED, RELATIONS, CLASSES, CANDIDATES, EVIDENCE, ROUNDS, REPORT, PAGE}
 
@@ -50,18 +51,6 @@ def check_free(folder: str | Path) -> None:
     check_writable(folder)
 
 
-def check_writable(path: str | Path) -> None:
-    """Refuses a path at which nothing can be made. Whether it can is tried out, since the rights of a folder do not always say it."""
-    path = Path(path).resolve()
-    above = next(parent for parent in path.parents if parent.exists())
-    try:
-        with tempfile.TemporaryDirectory(prefix=f".{path.name}-", dir=above):
-            pass
-    except OSError as error:
-        reason = error.strerror or type(error).__name__
-        raise OptionError(f"{path}: nothing can be written there ({reason}); expected a place that can be written to") from None
-
-
 def write_run(run: Run, folder: str | Path) -> Path:
     """Writes the FILES of a run and returns the folder. An earlier run there is replaced when the new one is complete.
 
@@ -69,14 +58,11 @@ def write_run(run: Run, folder: str | Path) -> Path:
     """
     folder = Path(folder).resolve()
     check_free(folder)
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=f".{folder.name}-", dir=folder.parent) as draft:
-        new, old = Path(draft, "new"), Path(draft, "old")
+    with draft_of(folder) as draft:
+        new = draft / NEW
         new.mkdir()
         _write_files(run, new)
-        if folder.exists():
-            folder.rename(old)
-        new.rename(folder)
+        put_in_place(new, folder)
     return folder
 
 
@@ -92,7 +78,8 @@ def _write_files(run: Run, folder: Path) -> None:
         write_classes(run.classes, run.task, folder / CLASSES)
     write_candidates(run.candidates, run.task, folder / CANDIDATES)
     evidence = run.evidence()
-    pyarrow.parquet.write_table(evidence_table(evidence, run.task, run.decoder), folder / EVIDENCE, compression="zstd")
+    with (folder / EVIDENCE).open("wb") as file:
+        pyarrow.parquet.write_table(evidence_table(evidence, run.task, run.decoder), file, compression="zstd")
     page = render(
         run.task,
         run.reasoning,
@@ -107,7 +94,7 @@ def _write_files(run: Run, folder: Path) -> None:
     )
     _write_text(folder / PAGE, page)
     _write_text(folder / ROUNDS, "".join(json.dumps(figures.summary()) + "\n" for figures in run.reasoning.rounds))
-    _write_text(folder / REPORT, json.dumps(run.report(), indent=2, ensure_ascii=False, default=_plain) + "\n")
+    _write_text(folder / REPORT, json_text(run.report(), indent=2, default=_plain) + "\n")
 
 
 def _is_run(folder: Path) -> bool:
@@ -118,7 +105,7 @@ def _is_run(folder: Path) -> bool:
 
 
 def _write_text(path: Path, text: str) -> None:
-    path.write_text(text, encoding="utf-8", newline="\n")
+    path.write_text(text, encoding="utf-8", errors="backslashreplace", newline="\n")  # file names may be no UTF-8
 
 
 def _plain(value: Any) -> Any:

@@ -11,7 +11,7 @@ import numpy as np
 from kgalign.data import Alignment, AlignmentTask, Candidates
 from kgalign.errors import DataError
 from kgalign.features.relations import RelationMatch
-from kgalign.files import open_lines, without_apostrophe
+from kgalign.files import of_cell, open_lines
 from kgalign.writers.parquet import strings, write_columns
 from kgalign.writers.tsv import write_rows
 
@@ -144,4 +144,4 @@ def _read_columns(path: Path, names: tuple[str, ...]) -> Iterator[tuple[int, lis
         fields = line.split("\t")
         if len(fields) <= max(places):
             raise DataError(f"{path}:{number}: expected {len(header)} fields between tabs, found {len(fields)}: {line[:60]!r}")
-        yield number, [without_apostrophe(fields[place]) for place in places]
+        yield number, [of_cell(fields[place]) for place in places]

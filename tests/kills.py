@@ -1,0 +1,114 @@
+"""Kills commands at random moments, and looks at what they leave behind. `python tests/kills.py 100` does so a hundred times.
+
+The commands run in forks of a process that has imported everything, so that the moments fall into the work and not into imports.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import signal
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import jinja2  # noqa: F401  # imported here, so that no fork has to
+import pyarrow.parquet  # noqa: F401
+import pyoxigraph  # noqa: F401
+
+from kgalign.cli import run
+from kgalign.runs.folder import FILES
+
+ENTITIES = 300  # of a graph, so that a command takes about a second
+
+
+def kill_commands(folder: Path, count: int, seed: int = 0) -> dict[str, int]:
+    """Kills `align` and `merge` that many times each, and returns how often each state was left.
+
+    Raises:
+        AssertionError: A kill left something else than the old content, the new one or nothing; or the next command left a draft.
+    """
+    chance = random.Random(seed)
+    for name, city in (("left", "city"), ("right", "City")):
+        rows = (f"{city} {i}\tin\tland {i % 17}\n{city} {i}\tnear\t{city} {(i * 7 + 1) % ENTITIES}\n" for i in range(ENTITIES))
+        (folder / f"{name}.tsv").write_text("".join(rows), "utf-8")
+    graphs = [str(folder / "left.tsv"), str(folder / "right.tsv")]
+    states: dict[str, int] = {}
+    align = ["align", *graphs, "--model", "names", "--max-rounds", "0", "-o", str(folder / "run")]
+    _kill_one(align, folder / "run", _whole_run, count, chance, states)
+    merge = ["merge", str(folder / "run"), "--force", "-o", str(folder / "all.nq")]
+    _kill_one(merge, folder / "all.nq", _whole_graph, count, chance, states)
+    return states
+
+
+def _kill_one(
+    command: Sequence[str], place: Path, whole: Callable[[Path], bytes], count: int, chance: random.Random, states: dict[str, int]
+) -> None:
+    """Kills one command, each time with an earlier result at the place or without one."""
+    began = time.perf_counter()
+    assert _fork(command) == 0
+    seconds, content = time.perf_counter() - began, whole(place)
+    for number in range(count):
+        had = chance.random() < 0.7
+        if not had:
+            shutil.rmtree(place) if place.is_dir() else place.unlink(missing_ok=True)
+        late = chance.random() < 0.5  # after the draft was begun
+        ended = _fork(command, place, chance.uniform(0, seconds / 3 if late else seconds), late)
+        drafts = sorted(each.name for each in place.parent.glob(f".{place.name}-*"))
+        state = "killed" if ended else "done"
+        if place.exists():
+            assert whole(place) == content, f"kill {number}: {place} is not whole"
+            state += f", {'old' if had else 'new'} or whole"
+        else:
+            assert ended, f"kill {number}: {place} is missing"
+            state += ", absent"
+        state += f", {len(drafts)} drafts"
+        states[state] = states.get(state, 0) + 1
+        if drafts or number == count - 1:
+            assert _fork(command) == 0
+            assert whole(place) == content
+            assert not list(place.parent.glob(f".{place.name}-*")), f"kill {number}: {drafts} are left"
+
+
+def _fork(command: Sequence[str], place: Path | None = None, after: float = 0.0, late: bool = False) -> int:
+    """Runs a command in a fork and returns how it ended; with a place, kills it after some seconds, or so long after its draft was begun."""
+    child = os.fork()
+    if not child:
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, 1)
+        os.dup2(null, 2)
+        os._exit(run(command))
+    if place is not None:
+        deadline = time.perf_counter() + 20
+        draft = f".{place.name}-*/new" + ("" if place.suffix else "/*")
+        while late and time.perf_counter() < deadline and not any(place.parent.glob(draft)):
+            if os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT):
+                break
+            time.sleep(0.0005)
+        time.sleep(after)
+        os.kill(child, signal.SIGKILL)
+    return os.waitpid(child, 0)[1]
+
+
+def _whole_run(folder: Path) -> bytes:
+    """The links and the evidence of a run folder that has all its files."""
+    assert {path.name for path in folder.iterdir()} == FILES - {"classes.tsv"}, sorted(path.name for path in folder.iterdir())
+    assert (folder / "report.html").read_text("utf-8").rstrip().endswith("</html>")
+    assert (folder / "run.json").read_text("utf-8").endswith("}\n")
+    return b"".join(
+        (folder / name).read_bytes() for name in ("alignment.tsv", "unmatched.tsv", "candidates.parquet", "evidence.parquet")
+    )
+
+
+def _whole_graph(path: Path) -> bytes:
+    return path.read_bytes()
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as temporary:
+        found = kill_commands(Path(temporary), int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 0)
+    for state, often in sorted(found.items()):
+        print(f"{often:4} {state}")

@@ -3,7 +3,7 @@ PYTHON ?= python3
 RUN := .venv/bin/
 DATA ?= $(or $(KGALIGN_DATA),../shared/data)
 
-.PHONY: demo test test-fast check docs wheel bench clean
+.PHONY: demo test test-fast fuzz check docs wheel bench clean
 demo: .venv/core
 	$(RUN)kgalign demo
 
@@ -17,6 +17,12 @@ check: .venv/installed
 	$(RUN)ruff format --check .
 	$(RUN)ruff check .
 	$(RUN)mypy
+
+# Damaged files for every command, for so long; inputs that fail are kept in fuzz-failures/. The seed and a number make an input.
+SECONDS ?= 60
+SEED ?= 0
+fuzz: .venv/installed
+	$(RUN)python tests/fuzz.py --seconds $(SECONDS) --seed $(SEED)
 
 # What a user gets: the wheel, in an environment that has nothing else.
 wheel: .venv/installed
@@ -72,4 +78,4 @@ INSTALL := $(RUN)pip install --quiet --disable-pip-version-check --constraint co
 	touch $@
 
 clean:
-	rm -rf .venv build dist site kgalign-demo
+	rm -rf .venv build dist site kgalign-demo fuzz-failures

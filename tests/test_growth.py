@@ -138,6 +138,12 @@ def test_nothing_grows_without_seeds() -> None:
     assert len(grow(task, Edges.of_task(task))) == 0
 
 
+def test_growth_ends_where_no_relation_leads_from_a_seed() -> None:
+    alone, pairs = graph([], 60), np.column_stack([np.arange(30), np.arange(30)])
+    task = AlignmentTask(alone, alone, Alignment(pairs), np.arange(30, 60), np.arange(30, 60), "closed")
+    assert len(grow(task, Edges.of_task(task))) == 0
+
+
 def test_growth_starts_where_hardly_any_held_out_seed_is_found() -> None:
     task, _ = nameless_task(count=900, seeds=400)
     model = Scripted()

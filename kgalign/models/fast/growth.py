@@ -43,7 +43,7 @@ def grow(task: AlignmentTask, edges: tuple[Edges, Edges], seed: int = 0) -> Alig
     for number in count():
         grown = _round(task, edges, task.seeds + found, seed + number)
         logger.info("growth, round %d: %d links", number + 1, len(grown))
-        enough = len(grown) - len(found) < LEAST_GROWTH * len(grown)
+        enough = len(grown) - len(found) <= LEAST_GROWTH * len(grown)  # also where nothing grows
         found = grown
         if enough:
             break

@@ -14,6 +14,7 @@ from typing import Any, Literal, NamedTuple, Self, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kgalign.blocks import by_blocks
 from kgalign.errors import DataError, OptionError
 from kgalign.notebook import html_table
 
@@ -410,16 +411,20 @@ class Candidates:
 
         Where a source may have several links, the softmax is that of each candidate and the no-match option alone.
         """
-        logits = self.scores.astype(np.float64) / self.temperature
+        found: Floats = by_blocks(self._probabilities, self.targets, self.scores)
+        return found
+
+    def _probabilities(self, targets: Ints, scores: Floats) -> Floats:
+        logits = scores.astype(np.float64) / self.temperature
         no_match = self.no_match_score / self.temperature
         if not one_link(self.cardinality)[0]:
             odds = np.exp(np.clip(logits - no_match, -FARTHEST, FARTHEST))
-            return np.where(self.targets >= 0, odds / (1 + odds), 0)
+            return np.where(targets >= 0, odds / (1 + odds), 0)
         highest = logits.max(axis=1, keepdims=True, initial=no_match)
         with np.errstate(invalid="ignore"):
             weights = np.exp(logits - highest)
             other = np.exp(no_match - highest) if np.isfinite(no_match) else 0.0
-        weights[self.targets < 0] = 0
+        weights[targets < 0] = 0
         return weights / np.maximum(weights.sum(axis=1, keepdims=True) + other, 1e-300)
 
     def edges(self) -> tuple[Ints, Ints]:

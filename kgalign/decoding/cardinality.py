@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from kgalign.blocks import by_blocks
 from kgalign.data import Alignment, Candidates, Cardinality, Floats, Ints, one_link, turned_cardinality
 
 NEARLY_CERTAIN = 1e-9  # how far a probability stays from 0 and 1
@@ -38,11 +39,15 @@ def with_odds(candidates: Candidates, probabilities: Floats) -> Candidates:
         candidates: The candidates.
         probabilities: (n, k) the probability of each; those of a row sum to 1 at most.
     """
-    odds = probabilities / np.maximum(1 - probabilities.sum(axis=1, keepdims=True), NEARLY_CERTAIN)
-    scores = np.where(candidates.targets >= 0, np.log(np.maximum(odds, 1e-30)), -np.inf).astype(np.float32)
-    order = np.argsort(-scores, axis=1, kind="stable")
-    targets, scores = (np.take_along_axis(array, order, axis=1) for array in (candidates.targets, scores))
+    targets, scores = by_blocks(_with_odds, candidates.targets, probabilities)
     return Candidates(candidates.queries, targets, scores, no_match_score=0.0)
+
+
+def _with_odds(targets: Ints, probabilities: Floats) -> tuple[Ints, Floats]:
+    odds = probabilities / np.maximum(1 - probabilities.sum(axis=1, keepdims=True), NEARLY_CERTAIN)
+    scores = np.where(targets >= 0, np.log(np.maximum(odds, 1e-30)), -np.inf).astype(np.float32)
+    order = np.argsort(-scores, axis=1, kind="stable")
+    return np.take_along_axis(targets, order, axis=1), np.take_along_axis(scores, order, axis=1)
 
 
 def with_own_odds(candidates: Candidates, probabilities: Floats, cardinality: Cardinality) -> Candidates:

@@ -12,6 +12,7 @@ from dataclasses import replace
 import numpy as np
 import scipy  # which imports its parts when they are first used
 
+from kgalign.blocks import by_blocks
 from kgalign.data import Alignment, Candidates, Floats, Ints
 from kgalign.decoding.cardinality import several_links
 from kgalign.errors import OptionError, check_at_least
@@ -139,13 +140,16 @@ def _shuffled(candidates: Candidates, seed: int) -> Candidates:
     random = np.random.default_rng(seed)
     rows = random.permutation(len(candidates))
     targets, scores = candidates.targets[rows], candidates.scores[rows]
-    order = np.lexsort((random.random(scores.shape, np.float32), -scores), axis=1)
-    return replace(
-        candidates,
-        queries=candidates.queries[rows],
-        targets=np.take_along_axis(targets, order, axis=1),
-        scores=np.take_along_axis(scores, order, axis=1),
-    )
+    tied = np.flatnonzero(by_blocks(_has_ties, scores))
+    order = np.lexsort((random.random((len(tied), scores.shape[1]), np.float32), -scores[tied]), axis=1)
+    targets[tied], scores[tied] = (np.take_along_axis(array[tied], order, axis=1) for array in (targets, scores))
+    return replace(candidates, queries=candidates.queries[rows], targets=targets, scores=scores)
+
+
+def _has_ties(scores: Floats) -> Ints:
+    """(n,) whether a row has two candidates that are equal, or out of order."""
+    found: Ints = np.any((scores[:, 1:] >= scores[:, :-1]) & (scores[:, 1:] > -np.inf), axis=1)
+    return found
 
 
 def _decided(candidates: Candidates, chosen: Ints, probabilities: Floats) -> Alignment:

@@ -6,7 +6,7 @@ import numba
 import numpy as np
 
 from kgalign.data import Candidates, Floats, Ints
-from kgalign.search.kernels import by_row
+from kgalign.parallel import by_row
 
 FARTHEST = 60.0  # scores further from that of no match are as good as certain
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kgalign.data import Floats, Ints, KnowledgeGraph
+from kgalign.parallel import unique
 
 LEAST_INFORMATION = 0.5  # of what it takes to tell one entity from all others: facts that many share do not tell namesakes apart
 NEARLY_ALL = 0.9  # of the shares of two groups of copies lies between them: no other entity is a match of theirs
@@ -42,11 +43,12 @@ class Copies:
         random = np.random.default_rng(0)
         keys, information = np.zeros(count, np.uint64), np.zeros(count)
         for position, (owners, *parts) in enumerate(features):
-            _, feature, often = np.unique(np.stack(parts), axis=1, return_inverse=True, return_counts=True)
+            _, feature = unique(parts[0] * (int(parts[1].max(initial=0)) + 1) + parts[1])
+            often = np.bincount(feature)
             codes = random.integers(0, 2**64, len(often), np.uint64)
-            np.add.at(keys, owners, codes[feature.ravel()])  # which wraps around, and is the same in any order
+            np.add.at(keys, owners, codes[feature])  # which wraps around, and is the same in any order
             if position:  # a name tells nothing here: it is what namesakes share
-                np.add.at(information, owners, np.log(count / often)[feature.ravel()])
+                np.add.at(information, owners, np.log(count / often)[feature])
         has_name = np.bincount(graph.names.owner, minlength=count) > 0
         alone = ~has_name | (information < LEAST_INFORMATION * np.log(max(count, 2)))
         keys[alone] = random.integers(0, 2**64, int(alone.sum()), np.uint64)

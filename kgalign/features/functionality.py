@@ -14,6 +14,7 @@ from scipy import sparse
 
 from kgalign.data import Alignment, Floats, Ints
 from kgalign.features.relations import Edges
+from kgalign.parallel import unique
 
 PRIOR_INCLUSION = 0.1  # of a relation in another before any fact is known, counted as one fact
 SUREST = 0.999  # of one pair of edges
@@ -44,7 +45,7 @@ class Inclusions:
             entities, relations, ends = entities[inside], relations[inside], ends[inside]
             keys = number[entities] * edges[1].adjacency.shape[0] + number[ends]
             facts.append((keys, relations, probability[entities] * probability[ends]))
-        keys, columns = np.unique(np.concatenate([facts[0][0], facts[1][0]]), return_inverse=True)
+        keys, columns = unique(np.concatenate([facts[0][0], facts[1][0]]))
         places = np.split(columns, [len(facts[0][0])])
         weighted, plain = (
             [
@@ -100,7 +101,7 @@ def inverse_functionality(side: Edges) -> Floats:
     """(2 r,) how well the end of each relation determines its beginning: the number of ends for each edge."""
     _, relations, ends = side.triples.T
     count, kinds = side.adjacency.shape[0], 2 * side.relations
-    of_ends = np.bincount(np.unique(relations * count + ends) // max(count, 1), minlength=kinds)
+    of_ends = np.bincount(unique(relations * count + ends)[0] // max(count, 1), minlength=kinds)
     return of_ends / np.maximum(np.bincount(relations, minlength=kinds), 1)
 
 

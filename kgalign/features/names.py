@@ -13,6 +13,7 @@ import scipy  # which imports its parts when they are first used
 from kgalign.data import PREFERRED, RANKS, Floats, Ints, KnowledgeGraph, Names
 from kgalign.features.text import fold, ngram_vectors, unit_rows
 from kgalign.language_tags import main_language
+from kgalign.parallel import by_row
 from kgalign.search import Vectors, find_candidates, unique_pairs
 from kgalign.search.kernels import sparse_product
 
@@ -62,10 +63,12 @@ class NamePair:
     @classmethod
     def of(cls, source: Names, target: Names) -> NamePair:
         languages: dict[str, int] = {"": -1}
-        numbers = [
-            np.array([languages.setdefault(main_language(tag), len(languages) - 1) for tag in side.language], np.int32)
+        tags = {
+            tag: languages.setdefault(main_language(tag), len(languages) - 1)
             for side in (source, target)
-        ]
+            for tag in dict.fromkeys(side.language)
+        }
+        numbers = [np.array([tags[tag] for tag in side.language], np.int32) for side in (source, target)]
         common = np.intersect1d(numbers[0][numbers[0] >= 0], numbers[1][numbers[1] >= 0])
         tables = [_table(side, own) for side, own in zip((source, target), numbers, strict=True)]
         return cls(tables[0], tables[1], ACROSS_LANGUAGES if len(common) else 1.0)
@@ -161,8 +164,8 @@ def ngram_similarity(source: KnowledgeGraph, target: KnowledgeGraph, longest: in
 
 def word_similarity(source: KnowledgeGraph, target: KnowledgeGraph) -> NameSimilarity:
     """Names compared by their words in any order, rare words first; plurals and simple inflections count as the same word."""
-    sides = [[stems(text) for text in graph.names.text] for graph in (source, target)]
-    vectors = weighted_words(sides)
+    stems = WordStems()
+    vectors = weighted_words([[stems.of(text) for text in graph.names.text] for graph in (source, target)])
     return NameSimilarity(NamePair.of(source.names, target.names), *vectors)
 
 
@@ -200,7 +203,8 @@ def _name_numbers(sides: Sequence[Sequence[str]]) -> list[Ints]:
     Words may be in any order, except numbers: "section 1.2" is not "section 2.1". Names without a digit may have blanks or none: "wave number"
     is "wavenumber".
     """
-    forms = [[_forms(text) for text in side] for side in sides]
+    stems = WordStems()
+    forms = [[_forms(text, stems) for text in side] for side in sides]
     same: dict[str, str] = {}  # the next form of the same name, up to one that is its own
 
     def root(form: str) -> str:
@@ -214,28 +218,24 @@ def _name_numbers(sides: Sequence[Sequence[str]]) -> list[Ints]:
     return [np.array([numbers.setdefault(root(one), len(numbers)) for one, _ in side], np.int64) for side in forms]
 
 
-def _forms(name: str) -> tuple[str, str]:
+def _forms(name: str, stems: WordStems) -> tuple[str, str]:
     """The words of a name in alphabetical order, numbers as they come behind them; and its letters without blanks, if it has no digit."""
-    words = stems(name)
+    words = fold(name).split()
+    found = stems.of_words(words)
     if DIGIT.search(name):
         in_order = " ".join(
-            [*sorted(word for word in words if not DIGIT.search(word)), *(word for word in words if DIGIT.search(word))]
+            [*sorted(word for word in found if not DIGIT.search(word)), *(word for word in found if DIGIT.search(word))]
         )
         return in_order, in_order
-    return " ".join(sorted(words)), _stem("".join(fold(name).split()))
+    return " ".join(sorted(found)), _stem("".join(words))
 
 
 def _best_of_each(rows: Ints, targets: Ints, scores: Floats, k: int, both_directions: bool) -> Ints:
     """The positions of pairs that are among the k best of their row, or of their target; a pair that several names give counts once."""
-    order = np.lexsort((-scores, targets, rows))
-    is_first = np.ones(len(order), bool)
-    is_first[1:] = (np.diff(rows[order]) != 0) | (np.diff(targets[order]) != 0)
-    once = order[is_first]
+    once = _first_of_each_pair(*by_row(rows, int(rows.max(initial=-1)) + 1), targets, scores)
     is_chosen = np.zeros(len(once), bool)
     for ids in (rows[once], targets[once]) if both_directions else (rows[once],):
-        ranked = np.lexsort((-scores[once], ids))
-        starts = np.searchsorted(ids[ranked], ids[ranked])
-        is_chosen[ranked[np.arange(len(ranked)) - starts < k]] = True
+        is_chosen |= _is_among_best(*by_row(ids, int(ids.max(initial=-1)) + 1), scores[once], k)
     return once[is_chosen]
 
 
@@ -245,17 +245,25 @@ def _bearers(keys: Ints, owners: Ints, count: int) -> Ints:
     return np.bincount(pairs[:, 0], minlength=count)
 
 
-def stems(name: str) -> list[str]:
-    """The words of a name without articles, plural and simple inflection; each character of a script without spaces is a word.
+class WordStems(dict[str, tuple[str, ...]]):
+    """The stems of each word in lower case, found when it is first looked up: names have many words in common."""
 
-    >>> stems("Guitares électriques"), stems("Boxes"), stems("Studies"), stems("gas")
-    (['guitar', 'electriqu'], ['box'], ['studi'], ['gas'])
-    """
-    words = fold(name)
-    if not words.isascii():
-        words = CJK.sub(lambda found: f" {found[0]} ", words)
-    found = [_stem(word) for word in words.split() if word not in EMPTY_WORDS]
-    return found or words.split()
+    def __missing__(self, word: str) -> tuple[str, ...]:
+        parts = (word,) if word.isascii() else CJK.sub(lambda found: f" {found[0]} ", word).split()
+        self[word] = found = tuple(_stem(part) for part in parts if part not in EMPTY_WORDS)
+        return found
+
+    def of(self, name: str) -> list[str]:
+        """The words of a name without articles, plural and simple inflection; each character of a script without spaces is a word.
+
+        >>> WordStems().of("Guitares électriques"), WordStems().of("Boxes"), WordStems().of("Studies"), WordStems().of("gas")
+        (['guitar', 'electriqu'], ['box'], ['studi'], ['gas'])
+        """
+        return self.of_words(fold(name).split())
+
+    def of_words(self, words: Sequence[str]) -> list[str]:
+        """The same for a name that is divided into its words already."""
+        return [stem for word in words for stem in self[word]] or list(words)
 
 
 def _stem(word: str) -> str:
@@ -289,6 +297,43 @@ def _table(names: Names, languages: Ints) -> NameTable:
     np.minimum.at(best, names.owner, names.rank)
     weight = np.where(names.rank == best[names.owner], 1, OTHER_RANK).astype(np.float32)
     return NameTable(np.searchsorted(names.owner, np.arange(len(names) + 1)), names.owner, weight, languages)
+
+
+def _first_of_each_pair(order: Ints, starts: Ints, targets: Ints, scores: Floats) -> Ints:
+    """The position of each pair, ordered by row and target; of equal pairs that with the highest score, and of these the first."""
+    kept = _best_of_equal(order, starts, targets, scores)
+    return order[kept]
+
+
+@numba.njit(parallel=True, cache=True)
+def _best_of_equal(order, starts, targets, scores):  # type: ignore[no-untyped-def]
+    """Sorts each row of the order by target and score; which places have a target for the first time."""
+    kept = np.zeros(len(order), np.bool_)
+    for row in numba.prange(len(starts) - 1):
+        first, last = starts[row], starts[row + 1]
+        members = order[first:last]
+        members = members[np.argsort(-scores[members], kind="mergesort")]
+        members = members[np.argsort(targets[members], kind="mergesort")]
+        for at in range(len(members)):
+            order[first + at] = members[at]
+            kept[first + at] = at == 0 or targets[members[at]] != targets[members[at - 1]]
+    return kept
+
+
+@numba.njit(parallel=True, cache=True)
+def _is_among_best(order, starts, scores, k):  # type: ignore[no-untyped-def]
+    """Whether each is among the k best of its row; of equal ones the first."""
+    found = np.zeros(len(order), np.bool_)
+    for row in numba.prange(len(starts) - 1):
+        members = order[starts[row] : starts[row + 1]]
+        if len(members) <= k:
+            for at in members:
+                found[at] = True
+        else:
+            best = np.argsort(-scores[members], kind="mergesort")
+            for at in best[:k]:
+                found[members[at]] = True
+    return found
 
 
 @numba.njit(cache=True)

@@ -33,15 +33,16 @@ class Edges:
 
     @classmethod
     def of(cls, graph: KnowledgeGraph) -> Edges:
+        from kgalign.parallel import argsort, from_entries, unique  # compiled code, slow to import
+
         head, relation, tail = graph.triples[graph.triples[:, 0] != graph.triples[:, 2]].T
         count, kinds = len(graph.entities), 2 * len(graph.relations)
         forward, backward = (head * kinds + relation) * count + tail, (tail * kinds + relation + kinds // 2) * count + head
-        rest, neighbour = np.divmod(np.unique(np.concatenate([forward, backward])), max(count, 1))
+        rest, neighbour = np.divmod(unique(np.concatenate([forward, backward]))[0], max(count, 1))
         triples = np.column_stack([*np.divmod(rest, max(kinds, 1)), neighbour])
-        ones = np.ones(len(triples), np.float32)
-        adjacency = scipy.sparse.csr_array((ones, (triples[:, 0], triples[:, 2])), shape=(count, count))
+        adjacency = from_entries(np.ones(len(triples), np.float32), triples[:, 0], triples[:, 2], (count, count))
         adjacency.data[:] = 1
-        by_neighbour = triples[np.lexsort((triples[:, 2], triples[:, 0]))]
+        by_neighbour = triples[argsort(triples[:, 0] * max(count, 1) + triples[:, 2])]
         return cls(triples, by_neighbour, np.searchsorted(triples[:, 0], np.arange(count + 1)), adjacency, len(graph.relations))
 
     @classmethod
@@ -115,6 +116,8 @@ def match_relations(edges: tuple[Edges, Edges], known: Alignment) -> scipy.spars
 
     Relations r.. and s.. are the reversed ones. Entities of one group of links count as one.
     """
+    from kgalign.parallel import unique  # compiled code, slow to import
+
     shapes, keys, relations = [], [], []
     groups = group_links(known)
     has_groups = len(np.unique(groups)) < len(groups)
@@ -128,7 +131,7 @@ def match_relations(edges: tuple[Edges, Edges], known: Alignment) -> scipy.spars
         keys.append(own[:, 0])
         relations.append(own[:, 1])
         shapes.append(2 * side.relations)
-    pairs, columns = np.unique(np.concatenate(keys), return_inverse=True)
+    pairs, columns = unique(np.concatenate(keys))
     left, right = (
         scipy.sparse.csr_array((np.ones(len(relation)), (relation, column)), shape=(shape, len(pairs)))
         for relation, column, shape in zip(relations, np.split(columns, [len(keys[0])]), shapes, strict=True)

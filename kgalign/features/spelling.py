@@ -74,7 +74,7 @@ def units_of(columns: Iterable[Sequence[str]]) -> set[str]:
     >>> sorted(units_of([["5 kg", "$ 7"], ["12"]]))
     ['$', 'kg']
     """
-    amounts = (AMOUNT.fullmatch(value.strip()) for column in columns for value in _sample(column))
+    amounts = (AMOUNT.fullmatch(value.strip()) for column in columns for value in set(_sample(column)))
     return {_unit(found) for found in amounts if found} - {""}
 
 

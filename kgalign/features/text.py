@@ -22,16 +22,18 @@ logger = logging.getLogger(__name__)
 NOT_A_WORD = re.compile(r"[\W_]+")
 ACCENTS = re.compile("[\u0300-\u036f]")
 UNDECOMPOSED = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "ı": "i"})
+ASCII_WORDS = str.maketrans({char: char.lower() if char.isalnum() else " " for char in map(chr, range(128))})
 SHARED_SCRIPT = 0.5  # share of their names that two sides must have in common scripts to be compared as they are
 CODE_BITS = 21  # a code point has at most 21 bits, so three of them fit one int64 without collision
 
 
 def fold(name: str) -> str:
     """The words of a name in lower case, without accents, with one blank between them. Any script."""
-    if not name.isascii():
-        decomposed = unicodedata.normalize("NFKD", name)
-        # Only the accents of alphabets go: the marks of other scripts (a dakuten, a vowel sign) distinguish words.
-        name = unicodedata.normalize("NFC", ACCENTS.sub("", decomposed))
+    if name.isascii():
+        return " ".join(name.translate(ASCII_WORDS).split())
+    decomposed = unicodedata.normalize("NFKD", name)
+    # Only the accents of alphabets go: the marks of other scripts (a dakuten, a vowel sign) distinguish words.
+    name = unicodedata.normalize("NFC", ACCENTS.sub("", decomposed))
     return " ".join(NOT_A_WORD.sub(_blank_but_marks, name.casefold().translate(UNDECOMPOSED)).split())
 
 
@@ -83,10 +85,19 @@ def ngram_vectors(
 
 def weighted_ngrams(names: Sequence[str], longest: int = 3) -> tuple[scipy.sparse.csr_array, Ints]:
     """Unit TF-IDF vectors (n, f) of the n-grams of each name, and the number (f,) that stands for each n-gram everywhere."""
-    keys, owners = _ngrams([fold(name) for name in names], longest)
+    from kgalign.parallel import product  # compiled code, slow to import
+
+    numbers: dict[str, int] = {}  # of each different word: its n-grams are found once
+    words = [fold(name).split() for name in names]
+    ids = np.fromiter((numbers.setdefault(word, len(numbers)) for name in words for word in name), np.int64)
+    keys, owners = _ngrams(list(numbers), longest)
     vocabulary, features = np.unique(keys, return_inverse=True)
-    shape = (len(names), max(1, len(vocabulary)))
-    counts = scipy.sparse.csr_array((np.ones(len(owners), np.float32), (owners, features)), shape=shape)
+    shape = len(numbers), max(1, len(vocabulary))
+    of_words = scipy.sparse.csr_array((np.ones(len(owners), np.float32), (owners, features)), shape=shape)
+    of_words.sort_indices()
+    starts = np.concatenate([[0], np.cumsum([len(name) for name in words], dtype=np.int64)])
+    of_names = scipy.sparse.csr_array((np.ones(len(ids), np.float32), ids, starts), shape=(len(names), len(numbers)))
+    counts = product(of_names, of_words)
     documents = np.bincount(counts.indices, minlength=counts.shape[1])
     rarity = np.log((1 + len(names)) / (1 + documents)) + 1
     counts.data = ((1 + np.log(counts.data)) * rarity[counts.indices]).astype(np.float32)
@@ -162,7 +173,8 @@ def _script(letter: str) -> str:
 
 def _blank_but_marks(found: re.Match[str]) -> str:
     """A blank for each character, but marks (vowel signs, for instance) stay: they belong to the word."""
-    return "".join(char if unicodedata.category(char).startswith("M") else " " for char in found.group())
+    signs = found.group()
+    return " " if signs.isascii() else "".join(char if unicodedata.category(char).startswith("M") else " " for char in signs)
 
 
 def _ngrams(names: Sequence[str], longest: int) -> tuple[Ints, Ints]:

@@ -9,7 +9,7 @@ import numpy as np
 import scipy  # which imports its parts when they are first used
 
 from kgalign.data import KnowledgeGraph
-from kgalign.features.names import stems, weighted_words
+from kgalign.features.names import WordStems, weighted_words
 
 ADDRESS = re.compile(r"\w+://|www\.(?=\S+$)", re.IGNORECASE)
 LETTER = re.compile(r"[^\W\d_]")
@@ -46,9 +46,10 @@ def _words(graph: KnowledgeGraph) -> Sequence[Sequence[str]] | None:
         return None
     words: list[list[str]] = [[] for _ in graph.entities]
     known: dict[str, list[str]] = {}
+    stems = WordStems()
     for owner, text in texts_of(graph):
         if text not in known:
-            known[text] = stems(text)
+            known[text] = stems.of(text)
         words[owner] += known[text]
     return words
 

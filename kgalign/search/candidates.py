@@ -9,11 +9,13 @@ import numba
 import numpy as np
 from scipy import sparse
 
+from kgalign.blocks import row_blocks
 from kgalign.data import Candidates, Floats, Ints
 from kgalign.errors import OptionError
+from kgalign.parallel import argsort, by_row, transposed, with_sorted_rows
 from kgalign.search.dense import MEMORY_MB, Metric, comparable_rows, dense_blocks, dense_top_k
-from kgalign.search.engine import ONE_BY_ONE, Engine, LocalThreads, row_blocks
-from kgalign.search.kernels import by_row, dense_products, pack_rows, sort_rows, sparse_products, sparse_top_k
+from kgalign.search.engine import ONE_BY_ONE, Engine, LocalThreads
+from kgalign.search.kernels import dense_products, pack_rows, sort_rows, sparse_products, sparse_top_k
 
 Vectors = Any  # (n, d) a numpy array, a torch tensor, or a csr_array of scipy
 
@@ -67,7 +69,7 @@ def find_candidates(
     there = (rows >= 0) & (columns >= 0)
     candidates = pack(rows[there], columns[there], scores[there], len(queries), 4 * k if both_directions else k)
     targets = np.where(candidates.targets >= 0, pool[candidates.targets], -1)
-    back = np.argsort(queries)
+    back = argsort(queries)
     return Candidates(queries[back], targets[back].astype(np.int32), candidates.scores[back])
 
 
@@ -94,7 +96,7 @@ def top_k(
     else:
         if effort is not None:
             source, target = _rarest_first(source, target)
-        postings = sparse.csr_array(target.T)
+        postings = transposed(target)
         shared = source, postings, target.shape[0], k, np.iinfo(np.int64).max if effort is None else effort
         blocks = row_blocks(source.shape[0], -(-source.shape[0] // (8 * numba.get_num_threads())))
         parts = (engine or LocalThreads()).map(_sparse_block, blocks, shared)
@@ -140,9 +142,6 @@ def _rarest_first(source: sparse.csr_array, target: sparse.csr_array) -> tuple[s
     """The same vectors with their features numbered by how many targets have them."""
     often = np.bincount(target.indices, minlength=target.shape[1])
     numbers = np.empty(len(often), np.int32)
-    numbers[np.argsort(often, kind="stable")] = np.arange(len(often), dtype=np.int32)
-    renumbered = [
-        sparse.csr_array((side.data.copy(), numbers[side.indices], side.indptr), shape=side.shape) for side in (source, target)
-    ]
-    renumbered[0].sort_indices()
-    return renumbered[0], renumbered[1]
+    numbers[argsort(often)] = np.arange(len(often), dtype=np.int32)
+    renumbered = [sparse.csr_array((side.data, numbers[side.indices], side.indptr), shape=side.shape) for side in (source, target)]
+    return with_sorted_rows(renumbered[0]), renumbered[1]

@@ -6,8 +6,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+from kgalign.blocks import row_blocks
 from kgalign.data import Floats, Ints
-from kgalign.search.engine import row_blocks
 
 Metric = Literal["inner", "cosine", "manhattan"]
 MEMORY_MB = 512

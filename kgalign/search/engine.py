@@ -37,8 +37,3 @@ class LocalThreads:
 
 
 ONE_BY_ONE = LocalThreads(1)  # for functions that are parallel inside: matrix products, a GPU
-
-
-def row_blocks(count: int, size: int) -> list[slice]:
-    """Slices of at most `size` rows that cover 0..count-1."""
-    return [slice(start, min(start + size, count)) for start in range(0, count, max(1, size))]

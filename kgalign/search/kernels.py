@@ -6,21 +6,6 @@ import numba
 import numpy as np
 
 
-@numba.njit(cache=True)
-def by_row(rows, count):  # type: ignore[no-untyped-def]
-    """Positions ordered by row, and where each row's begin: a counting sort."""
-    starts = np.zeros(count + 1, np.int64)
-    for row in rows:
-        starts[row + 1] += 1
-    starts = np.cumsum(starts)
-    free = starts[:-1].copy()
-    order = np.empty(len(rows), np.int64)
-    for at in range(len(rows)):
-        order[free[rows[at]]] = at
-        free[rows[at]] += 1
-    return order, starts
-
-
 @numba.njit(parallel=True, cache=True)
 def pack_rows(starts, columns, scores, width):  # type: ignore[no-untyped-def]
     count = len(starts) - 1

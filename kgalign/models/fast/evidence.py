@@ -16,6 +16,7 @@ from kgalign.features.copies import Copies
 from kgalign.features.functionality import AnchoredEvidence
 from kgalign.features.literals import LiteralPair, match_properties, read_literals
 from kgalign.features.relations import Edges, match_relations
+from kgalign.parallel import product
 from kgalign.seams import Options
 
 Pairs = tuple[Ints, Ints]  # position of the query, target id
@@ -161,9 +162,7 @@ class View:
 
     def near(self) -> tuple[sparse.csr_array, sparse.csr_array]:
         """(n, m) and (m, m) the entities of the target that are neighbours of each entity; for the source, through known links."""
-        near = self.edges[0].adjacency @ self.shared
-        near.sort_indices()
-        return near, self.edges[1].adjacency
+        return product(self.edges[0].adjacency, self.shared), self.edges[1].adjacency
 
     @classmethod
     def of(cls, task: AlignmentTask, known: Alignment, prepared: Prepared, training: Alignment | None = None) -> View:

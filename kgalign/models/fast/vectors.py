@@ -9,6 +9,7 @@ from kgalign.data import Floats, KnowledgeGraph
 from kgalign.features.relations import Edges
 from kgalign.features.shared import capped, combinations
 from kgalign.features.text import unit_rows
+from kgalign.parallel import from_entries, product, unique, with_sorted_rows
 
 MIN_RELATION_MATCH = 0.05
 MOST_TWO_HOPS = 64  # features for each entity, on average
@@ -29,14 +30,14 @@ def relation_features(edges: tuple[Edges, Edges], shared: sparse.csr_array, matc
     edge, relation, end, values = combinations(matches[source[:, 1]], shared[source[:, 2]])
     width = shared.shape[1]
     keys = relation.astype(np.int64) * width + end
-    features, columns = np.unique(keys, return_inverse=True)
+    features, columns = unique(keys)
     target_keys = target[:, 1] * width + target[:, 2]
     places = np.searchsorted(features, target_keys)
     there = features[np.minimum(places, len(features) - 1)] == target_keys if len(features) else np.zeros(len(places), bool)
     ones = np.ones(there.sum(), np.float32)
     return (
-        capped(sparse.csr_array((values, (source[edge, 0], columns)), shape=(shared.shape[0], len(features)))),
-        capped(sparse.csr_array((ones, (target[there, 0], places[there])), shape=(shared.shape[1], len(features)))),
+        capped(from_entries(values, source[edge, 0], columns, (shared.shape[0], len(features)))),
+        capped(from_entries(ones, target[there, 0], places[there], (shared.shape[1], len(features)))),
     )
 
 
@@ -57,7 +58,9 @@ def _two_hops(adjacency: sparse.csr_array, near: sparse.csr_array, own: sparse.c
     passable = np.zeros(len(reach), np.float32)
     passable[order] = np.cumsum(degrees[order].astype(np.int64) * reach[order]) <= MOST_TWO_HOPS * len(reach)
     mean = sparse.diags_array(1 / np.maximum(degrees, 1).astype(np.float32))
-    features = sparse.csr_array(mean @ adjacency @ (sparse.diags_array(passable) @ near))
+    passable_near = sparse.csr_array(sparse.diags_array(passable) @ near)
+    passable_near.eliminate_zeros()
+    features = product(sparse.csr_array(mean @ adjacency), passable_near)
     features = sparse.csr_array(features - features.multiply(own > 0))
     features.eliminate_zeros()
     return features
@@ -91,10 +94,9 @@ def weighted(source: sparse.csr_array, target: sparse.csr_array, *, short: bool 
     rarity = feature_rarity(source, target)
     sides = []
     for side in (source, target):
-        matrix = side.copy()  # its indices would be sorted in place otherwise
+        matrix = with_sorted_rows(side)
         matrix.data *= rarity[matrix.indices]
         matrix.eliminate_zeros()
-        matrix.sort_indices()
         unit = unit_rows(matrix)
         if short:
             lengths = np.sqrt(matrix.multiply(matrix).sum(axis=1))

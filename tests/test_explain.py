@@ -253,10 +253,10 @@ def test_the_link_of_a_class_that_was_evidence_only_is_named():
     links, known = Alignment(np.array([[0, 0]])), Alignment(np.array([[1, 1]]), np.array([0.75]))
     run = Run(task, Reasoning(links, candidates_of([[1]]), known=known))
     with pytest.raises(
-        DataError, match=r"^Animal  <s1> of the source was not aligned: it is a class, and its link to Beast  <t1> "
+        DataError, match=r"^Animal <s1> of the source was not aligned: it is a class, and its link to Beast <t1> "
     ):
         run.explain("animal")
-    with pytest.raises(DataError, match=r"its link to Animal  <s1> with a probability of 0\.7500 was evidence for other links$"):
+    with pytest.raises(DataError, match=r"its link to Animal <s1> with a probability of 0\.7500 was evidence for other links$"):
         run.explain("beast")
 
 
@@ -267,7 +267,7 @@ def test_an_unmatched_entity_says_which_source_is_linked_to_its_best_candidate()
 
 
 def test_an_entity_without_a_candidate_has_nothing_to_explain():
-    with pytest.raises(DataError, match=r"^Iraq  <Iraq> of the source has no match: it had no candidate$"):
+    with pytest.raises(DataError, match=r"^Iraq <Iraq> of the source has no match: it had no candidate$"):
         explain(4, ALIGNMENT.where(np.array([0, 2])), candidates_of(np.zeros((5, 6))))
 
 
@@ -282,7 +282,7 @@ def test_an_entity_is_found_by_id_iri_or_name():
     with pytest.raises(OptionError, match="entity='': expected an IRI"):
         run.explain(" ")
     with pytest.raises(
-        DataError, match=r"^Texas  <Texas> of the source was not aligned: it is a seed, so its match was given: <Texas>"
+        DataError, match=r"^Texas <Texas> of the source was not aligned: it is a seed, so its match was given: <Texas>"
     ):
         run.explain("texas")
 
@@ -411,9 +411,9 @@ def test_a_target_is_explained_by_the_source_that_is_linked_to_it(folder_of_rdf)
         ("Atlantis", "no entity of either graph is called 'Atlantis'"),
         (
             "http://l/Italy",
-            "Italy  <http://l/Italy> of the source was not aligned: it is a seed, so its match was given: <http://r/Italy>",
+            "Italy <http://l/Italy> of the source was not aligned: it is a seed, so its match was given: <http://r/Italy>",
         ),
-        ("city", "City  <http://l/City> of the source was not aligned: it is a class or a property; `classes` aligns those too"),
+        ("city", "City <http://l/City> of the source was not aligned: it is a class or a property; `classes` aligns those too"),
         ("springfield", "2 entities of the source are called 'springfield': <http://l/1>, <http://l/2>; give the IRI of one"),
         ("猫", "<http://l/猫> of the source has no match: it had no candidate"),
         ("łódź", "<http://r/Łódź> of the target has no match: (it was a candidate of no query|its best query is)"),
@@ -427,8 +427,8 @@ def test_each_cause_has_its_message(run_of_rdf, folder_of_rdf, wanted, message):
 
 
 def test_a_part_of_a_name_offers_the_entities_that_have_it(run_of_rdf, folder_of_rdf):
-    message = r"no entity of either graph is called 'osl'; it is part of the name of Oslo  <http://l/Oslo> of the source, "
-    with pytest.raises(DataError, match=f"{message}Oslo  <http://r/Oslo> of the target; expected an IRI"):
+    message = r"no entity of either graph is called 'osl'; it is part of the name of Oslo <http://l/Oslo> of the source, "
+    with pytest.raises(DataError, match=f"{message}Oslo <http://r/Oslo> of the target; expected an IRI"):
         read_explanations(folder_of_rdf, "osl")
     with pytest.raises(DataError, match=message):
         run_of_rdf.explain("osl")

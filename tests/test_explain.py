@@ -252,9 +252,7 @@ def test_the_link_of_a_class_that_was_evidence_only_is_named():
     task = AlignmentTask(source, target, Alignment.empty(), np.array([0]), np.array([0]))
     links, known = Alignment(np.array([[0, 0]])), Alignment(np.array([[1, 1]]), np.array([0.75]))
     run = Run(task, Reasoning(links, candidates_of([[1]]), known=known))
-    with pytest.raises(
-        DataError, match=r"^Animal <s1> of the source was not aligned: it is a class, and its link to Beast <t1> "
-    ):
+    with pytest.raises(DataError, match=r"^Animal <s1> of the source was not aligned: it is a class, and its link to Beast <t1> "):
         run.explain("animal")
     with pytest.raises(DataError, match=r"its link to Animal <s1> with a probability of 0\.7500 was evidence for other links$"):
         run.explain("beast")

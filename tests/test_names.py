@@ -11,10 +11,10 @@ from kgalign.features.names import (
     OTHER_RANK,
     NamePair,
     NameSimilarity,
+    WordStems,
     equal_names,
     ngram_similarity,
     other_languages,
-    WordStems,
     word_similarity,
 )
 from kgalign.features.text import ngram_vectors

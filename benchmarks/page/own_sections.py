@@ -37,7 +37,7 @@ def default_model(results: Results) -> str:
         "option set). *No seeds*: the model gets no seed. *No names*: all names are empty. Closed protocol, hits@1 in percent, mean and "
         "spread over seeds. The other columns are means over the three pairs: the expected calibration error (ECE), the share of right links "
         "among those above a probability of 0.9, the seconds with reading; and the highest peak of memory in MiB. Each run has a process of "
-        "its own. Runs of `fast` had one core each, and two ran side by side. Options were chosen on links held out of the seeds. The test "
+        "its own. Runs of `fast` had one core each, and several ran side by side. Options were chosen on links held out of the seeds. The test "
         "figures of each version were seen before the next version was built, so these figures are not from a single evaluation on the test "
         "links."
     )

@@ -33,7 +33,7 @@ def seeds(results: Results) -> str:
         "`fast` with all names withheld (`kgalign bench seeds`). Seeds are drawn at random from all 15,000 links, anew for each"
         " random seed; all other links are the queries, closed protocol. hits@1 in percent, mean and spread. *First candidate* "
         "is the mean share of queries whose best candidate is right, *joint* the mean share that is linked right after joint "
-        "decisions. Seconds and MiB are the highest of a run; each run had one core, and two ran side by side. With 1 % and 5 %"
+        "decisions. Seconds and MiB are the highest of a run; each run had one core, and several ran side by side. With 1 % and 5 %"
         " the first links grow from the seeds. Options were chosen on development links: seeds from the 4,500 canonical ones, "
         "figures on the rest of those. One was not: that fewer than 100 held-out seeds correct nothing was decided after test "
         "figures with 5 % seeds had been seen, so that row is not an unseen one. About thirty variants were compared on the "

@@ -65,7 +65,7 @@ def measure_rows(case: Case, experiment: str, rows: Mapping[str, RunRow]) -> Ite
         model = row.model or case.system.model
         options = {**row.options, **case.plan.settings_of(model)}
         prepared = replace(row, model=model, options=options, rules={**row.rules, "seed": case.seed})
-        for suffix, metrics, seconds, used, peak in in_own_process(_measure, case.dataset, prepared):
+        for suffix, metrics, seconds, used, peak in in_own_process(measure_row, case.dataset, prepared):
             line = make_line(
                 experiment,
                 name + suffix + case.plan.label,
@@ -98,7 +98,7 @@ def compile_first() -> None:
     align(*demo())
 
 
-def _measure(dataset: Dataset, row: RunRow) -> list[tuple[str, dict[str, Any], float, dict[str, Any], int | None]]:
+def measure_row(dataset: Dataset, row: RunRow) -> list[tuple[str, dict[str, Any], float, dict[str, Any], int | None]]:
     """A suffix for the name of the row, figures, seconds with reading, options and peak of memory."""
     began = time.perf_counter()
     task, gold = dataset.read(row.protocol)

@@ -28,13 +28,18 @@ UNUSUAL = 0.1
 
 def seed_rows() -> dict[str, RunRow]:
     """The rows by name: shares of all links as seeds, drawn at random, without names; some of them without a step; and unusual seeds."""
-    rows = {_name(share): RunRow(redraw=partial(random_seeds, share=share), figures=reach_figures) for share in SHARES}
+    rows = main_rows()
     steps = make_model(DEFAULT).capabilities.steps
     rows |= {f"{_name(SHARES[0])}, without {step}": replace(rows[_name(SHARES[0])], options={"without": step}) for step in steps}
     draws = {f"the {UNUSUAL:.0%} of highest degree": hub_seeds, f"{UNUSUAL:.0%} of one kind": alike_seeds}
     return rows | {
         name: RunRow(redraw=partial(draw, share=UNUSUAL), figures=reach_figures, protocol="open") for name, draw in draws.items()
     }
+
+
+def main_rows() -> dict[str, RunRow]:
+    """The rows with shares of all links as seeds."""
+    return {_name(share): RunRow(redraw=partial(random_seeds, share=share), figures=reach_figures) for share in SHARES}
 
 
 def measure_seeds(plan: Plan) -> Iterator[Line]:

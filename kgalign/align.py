@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -19,9 +20,9 @@ from kgalign.evaluate import evaluate, reliability
 from kgalign.features.relations import relation_matches
 from kgalign.models import DEFAULT, changed_options, make_model, model_options, options_of
 from kgalign.progress import OnProgress, Progress, Stage, watched
-from kgalign.reasoning import Decision, Reasoning, Round, Rules, coordinate
+from kgalign.reasoning import Decision, KeepsRounds, Reasoning, Round, Rules, coordinate
 from kgalign.reasoning.easy_to_hard import OnRound
-from kgalign.runs import Run
+from kgalign.runs import KeptRounds, Run, file_hashes, run_key, task_hashes, value_hash
 from kgalign.seams import Model, Options, check_contract
 
 logger = logging.getLogger(__name__)
@@ -36,6 +37,7 @@ def align(
     rules: Rules | None = None,
     load: str | Path | None = None,
     save: str | Path | None = None,
+    resume: str | Path | KeptRounds | None = None,
     bootstrap: int = 0,
     on_round: OnRound | None = None,
     progress: bool | OnProgress = False,
@@ -53,6 +55,8 @@ def align(
         rules: How to reason.
         load: A folder with a trained model to use again.
         save: A folder to store the trained model in.
+        resume: The folder that the run will be written to. Each round is kept beside it until then, and if an earlier process has kept rounds
+            of the same run there, this one goes on from them. Rounds of another run are refused. None: rounds are not kept.
         bootstrap: Draws for confidence intervals, 0: none.
         on_round: Is called after each round, with its figures and what was decided.
         progress: True: show a bar on a terminal or in a notebook. A function: it is called with a `Progress` at each stage and round.
@@ -62,7 +66,8 @@ def align(
     chosen = choose_model(model, options or {}, rules.seed)
     check_storage(chosen, load, save)
     gold = gold if gold is not None and len(gold) else None
-    with watched(progress) as tell:
+    kept = KeptRounds(Path(resume)) if isinstance(resume, str | Path) else resume
+    with watched(progress) as tell, _opened(kept, lambda: _known_by(task, chosen, rules, load)) as keeper:
         told = _Told(tell, len(task.queries))
         told.stage("fit")
         fitted: Any = chosen.fit(task) if load is None else type(chosen).load(load, **_given(model, options, rules.seed))  # type: ignore[attr-defined]
@@ -71,7 +76,7 @@ def align(
         seconds = {"fit": told.seconds}
         logger.info("%s: fitted in %.1f s", type(chosen).__name__, seconds["fit"])
         told.stage("rounds")
-        reasoning = coordinate(fitted, task, rules, told.after_round(on_round))
+        reasoning = coordinate(fitted, task, rules, told.after_round(on_round), kept=keeper)
         seconds["coordinate"] = told.seconds - seconds["fit"]
         told.stage("evaluate")
         metrics = None
@@ -98,6 +103,24 @@ def align(
         reliability=_reliability(reasoning, gold, task.cardinality),
         model=fitted,
     )
+
+
+def _opened(kept: KeptRounds | None, key: Callable[[], dict[str, str]]) -> AbstractContextManager[KeepsRounds | None]:
+    return nullcontext() if kept is None else kept.open(key)
+
+
+def _known_by(task: AlignmentTask, model: Model, rules: Rules, load: str | Path | None) -> dict[str, str]:
+    """What tells a run from all others that do not have the same result, part by part."""
+    options: dict[str, Any] = options_of(model) if is_dataclass(model) else {}
+    decoder = {"decoder": rules.decoder_name, "decoder_options": rules.all_decoder_options(task.protocol)}
+    paths = [value for value in (*options.values(), load) if isinstance(value, str | Path) and Path(value).exists()]
+    parts = {
+        "model": value_hash((type(model).__qualname__, model.capabilities.parts, str(load))),
+        "options of the model": value_hash(options),
+        "files of the model": value_hash(file_hashes(paths)),
+        "rules": value_hash({rule.name: getattr(rules, rule.name) for rule in fields(rules)} | decoder),
+    }
+    return run_key({**task_hashes(task), **parts})
 
 
 class _Told:

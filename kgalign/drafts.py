@@ -63,13 +63,16 @@ def clean_up(path: Path) -> None:
     If the process ended between the two moves of `put_in_place`, the new content is whole and the place is empty: it is put there.
     """
     for folder in _drafts(path):
-        handle = _lock(folder)
+        try:
+            handle = lock(folder)
+        except BlockingIOError:
+            continue
         if handle is None:
             continue
         if (folder / OLD).exists() and (folder / NEW).exists() and not path.exists():
             (folder / NEW).rename(path)
         shutil.rmtree(folder, ignore_errors=True)
-        _unlock(handle)
+        unlock(handle)
 
 
 def check_writable(path: str | Path) -> None:
@@ -114,15 +117,15 @@ def _locked_folder(path: Path, above: Path) -> Iterator[Path]:
     """A new folder for drafts of that path, which is locked until it is removed."""
     while True:
         folder = Path(tempfile.mkdtemp(prefix=f".{path.name}-", dir=above))
-        handle = _lock(folder, wait=True)
+        handle = lock(folder, wait=True)
         if folder.exists():  # another process may have cleaned it up before it was locked
             break
-        _unlock(handle)
+        unlock(handle)
     try:
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-        _unlock(handle)
+        unlock(handle)
 
 
 def _drafts(path: Path) -> list[Path]:
@@ -136,8 +139,12 @@ def _drafts(path: Path) -> list[Path]:
     return found
 
 
-def _lock(folder: Path, wait: bool = False) -> int | None:
-    """A handle that keeps a folder locked; None: another process has locked it, it is gone, or the system has no such locks."""
+def lock(folder: Path, wait: bool = False) -> int | None:
+    """A handle that keeps a folder locked; None: the folder is gone, or the system has no such locks.
+
+    Raises:
+        BlockingIOError: Another process has locked it, and this one does not wait.
+    """
     try:
         import fcntl  # POSIX only; elsewhere drafts of killed processes stay
 
@@ -146,12 +153,27 @@ def _lock(folder: Path, wait: bool = False) -> int | None:
         return None
     try:
         fcntl.flock(handle, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(handle)
+        raise
     except OSError:
         os.close(handle)
         return None
     return handle
 
 
-def _unlock(handle: int | None) -> None:
+def unlock(handle: int | None) -> None:
+    """Ends a lock."""
     if handle is not None:
+        os.close(handle)
+
+
+def sync_folder(folder: Path) -> None:
+    """Makes sure that a new name in a folder survives a loss of power, where the system can do so."""
+    if os.name != "posix":
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
         os.close(handle)

@@ -61,7 +61,7 @@ from kgalign.readers import LINK_READERS, read
 from kgalign.readers.candidates import read_candidates, read_gold
 from kgalign.readers.places import expected
 from kgalign.reasoning import Reasoning, Rules
-from kgalign.runs import Run, check_free, file_hashes
+from kgalign.runs import LONG, KeptRounds, Run, check_free, file_hashes
 
 
 class Scales(StrEnum):
@@ -135,6 +135,14 @@ def align_command(
     settings: Settings = None,
     load: Annotated[Path | None, typer.Option(help="use the trained model in this folder")] = None,
     save: Annotated[Path | None, typer.Option(help="store the trained model in this folder")] = None,
+    resume: Annotated[
+        bool | None,
+        typer.Option(
+            "--resume/--no-resume",
+            help="keep each round beside the output until the run is written, and go on from the rounds that an earlier process has kept; "
+            "by default after a minute, and rounds of another run are replaced instead of refused",
+        ),
+    ] = None,
     seed: Seed = RULES.seed,
     bootstrap: Annotated[int, typer.Option(min=0, help="draws for confidence intervals, 0: none")] = 0,
     as_json: AsJson = False,
@@ -190,6 +198,7 @@ def align_command(
             rules=rules,
             load=load,
             save=save,
+            resume=None if resume is False else KeptRounds(output) if resume else KeptRounds(output, LONG, must_fit=False),
             bootstrap=bootstrap,
             on_round=show_round,
             progress=progress,

@@ -47,6 +47,7 @@ FLAGS = {  # by the names that options have in Python, which the library writes 
             "encoder",
             "load",
             "save",
+            "resume",
             "data",
             "changed",
             "force",

@@ -15,6 +15,18 @@ PRIOR_TEMPERATURE, PRIOR_NO_MATCH = 0.4, 0.7  # how far a few links move the log
 
 
 @dataclass(frozen=True)
+class Rescaling:
+    """Other numbers by which scores become probabilities, for a model without a no-match classifier, see `calibrated`."""
+
+    temperature: float
+    no_match_score: float
+
+    def __call__(self, candidates: Candidates) -> Candidates:
+        """The candidates with calibrated probabilities."""
+        return replace(candidates, temperature=self.temperature, no_match_score=self.no_match_score)
+
+
+@dataclass(frozen=True)
 class Sharpening:
     """A correction of probabilities that is the same if source and target change places.
 

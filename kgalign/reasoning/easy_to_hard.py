@@ -5,9 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from functools import partial
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -15,8 +13,9 @@ from kgalign.data import Alignment, AlignmentTask, Candidates, Cardinality, Floa
 from kgalign.decoding.cardinality import with_cardinality
 from kgalign.errors import OptionError
 from kgalign.features.constraints import allowed_candidates
-from kgalign.reasoning.calibration import Sharpening, calibrated
+from kgalign.reasoning.calibration import Rescaling, Sharpening, calibrated
 from kgalign.reasoning.rules import Rules
+from kgalign.reasoning.state import NO_CANDIDATES, Decision, HeldOut, KeepsRounds, Reasoning, Round, State
 from kgalign.seams import Decoder, FittedModel, check_contract
 
 logger = logging.getLogger(__name__)
@@ -27,91 +26,19 @@ MIN_SHARPENING = 100  # held-out seeds: fewer say little about links that are ne
 LEAST_RECALL = 0.1  # of held-out seeds: with fewer among the confident links, first links grow from the seeds
 
 
-@dataclass(frozen=True)
-class Round:
-    """The figures of one round: the model predicted from everything known so far, and the decoder decided."""
-
-    number: int
-    queries: int
-    confident: int  # links that count as known in the next round
-    new: int  # of them, those that were not confident in any round before
-    mean_probability: float | None  # of the confident links
-    held_out: tuple[int, int]  # confident links of held-out seeds: how many are right, and how many there are
-    new_held_out: tuple[int, int]  # the same for the new ones
-    changed: int  # queries whose match differs from the round before
-    matched: int
-    seconds: float
-    stopped: str | None  # why this round was the last one of its phase
-    is_wide: bool = False  # whether it belongs to the first of two phases, which matches more entities than the task has
-
-    def __str__(self) -> str:
-        right, checked = self.held_out
-        held_out = f", {right:,} of {checked:,} held-out seeds right" if checked else ""
-        return (
-            f"round {self.number}, {self.queries:,} queries: {self.confident:,} confident links ({self.new:,} new{held_out}), "
-            f"{self.changed:,} changed, {self.seconds:.1f} s" + (f"; stopped: {self.stopped}" if self.stopped else "")
-        )
-
-    def summary(self) -> dict[str, Any]:
-        """The line of this round in rounds.jsonl."""
-        return {
-            "round": self.number,
-            "queries": self.queries,
-            "confident": self.confident,
-            "new": self.new,
-            "mean_probability": self.mean_probability,
-            "held_out": {"right": self.held_out[0], "confident": self.held_out[1]},
-            "new_held_out": {"right": self.new_held_out[0], "confident": self.new_held_out[1]},
-            "changed": self.changed,
-            "matched": self.matched,
-            "seconds": round(self.seconds, 3),
-            "stopped": self.stopped,
-        }
-
-
-@dataclass(frozen=True, eq=False)
-class Decision:
-    """What one round decided."""
-
-    candidates: Candidates
-    alignment: Alignment
-    confident: Alignment
-
-
-@dataclass(frozen=True, eq=False)
-class HeldOut:
-    """Held-out seeds and their candidates, calibrated, from the last round in which they were queries."""
-
-    links: Alignment
-    candidates: Candidates
-
-
-@dataclass(frozen=True, eq=False)
-class Reasoning:
-    """What `coordinate` returns.
-
-    Attributes:
-        alignment: The links of the queries.
-        candidates: The candidates of the queries in the last round.
-        evidence: The links that the last prediction was given as known, seeds included.
-        known: Confident links of entities that are neither queries, nor in the pool, nor seeds.
-        rounds: The figures of each round.
-        held_out: The held-out seeds, None where none were held out.
-    """
-
-    alignment: Alignment
-    candidates: Candidates
-    evidence: Alignment = field(default_factory=Alignment.empty)
-    known: Alignment = field(default_factory=Alignment.empty)
-    rounds: tuple[Round, ...] = ()
-    held_out: HeldOut | None = None
-
-
 OnRound = Callable[[Round, Decision], None]
-Calibrate = Callable[[Candidates], Candidates]
+OnStep = Callable[[str], None]
 
 
-def coordinate(model: FittedModel, task: AlignmentTask, rules: Rules | None = None, on_round: OnRound | None = None) -> Reasoning:
+def coordinate(
+    model: FittedModel,
+    task: AlignmentTask,
+    rules: Rules | None = None,
+    on_round: OnRound | None = None,
+    *,
+    kept: KeepsRounds | None = None,
+    on_step: OnStep | None = None,
+) -> Reasoning:
     """The links of the queries that a fitted model, Easy-to-Hard and a decoder arrive at together.
 
     In each round the model sees the seeds and the confident links found so far. A link is confident if the decoder chose it, its
@@ -120,35 +47,28 @@ def coordinate(model: FittedModel, task: AlignmentTask, rules: Rules | None = No
     Candidates that must not be linked, see `kgalign.features.constraints`, are dropped before anything is decided.
 
     Where the rules ask for evidence among all entities or for held-out seeds, a wide phase with those queries comes first.
+
+    Args:
+        model: A fitted model.
+        task: What to align.
+        rules: How to reason.
+        on_round: Is called after each round, with its figures and what was decided.
+        kept: Keeps the state after each round, and has that of an earlier process to go on from.
+        on_step: Is called with the name of each step of a round, when it begins.
     """
     check_contract(model, "predict")
     rules = rules or Rules()
-    decoder = rules.make_decoder(task.protocol)
-    known, check, calibrate = Alignment.empty(), None, None
+    loop = _Loop(model, rules, rules.make_decoder(task.protocol), on_round, kept, on_step)
     wide = _widened(task, rules, model) if rules.max_rounds else None
     # Seeds that are held out must not have led to any link, so they are no seeds of the first links either.
     first = _without_seeds(task, wide[1]) if wide is not None else task
-    state = _State(found=model.first_links(first)) if model.capabilities.grows and rules.max_rounds else _State()  # type: ignore[attr-defined]
+    state = (kept.load() if kept else None) or _begin(model, first, rules, wide)
     if wide is not None:
-        if _mostly_wrong(_right_and_all(state.found, wide[1], task.cardinality)):
-            state = _State()
-        started = len(state.found)
-        state = _run_phase(model, wide[0], rules, decoder, state, wide[1], None, on_round, is_wide=True)
-        if model.capabilities.grows and not started and _found_few(state.confident, wide[1]):
-            # Such as where seeds are hubs: what they teach does not fit other entities, and says so here.
-            grown = _State(found=model.first_links(first, always=True), rounds=state.rounds)  # type: ignore[attr-defined]
-            if len(grown.found):
-                state = _run_phase(model, wide[0], rules, decoder, grown, wide[1], None, on_round, is_wide=True)
-        known = _outside(state.confident, task)
-        if len(wide[1]):
-            scored = state.scored if task.protocol == wide[0].protocol else _predicted(model, first, state)[0]
-            calibrate = _calibration(scored, decoder, task, wide[1])
-            scored = with_cardinality(calibrate(scored) if calibrate else scored, task.cardinality)
-            check = HeldOut(wide[1], _rows_of(scored, wide[1]))
-    state = _run_phase(model, task, rules, decoder, state, Alignment.empty(), calibrate, on_round)
+        state = _run_wide(loop, task, first, *wide, state)
+    state = _run_phase(loop, task, state)
     alignment = state.alignment.where(np.lexsort((-state.alignment.scores, state.alignment.sources)))
     alignment = replace(alignment, record={**alignment.record, "decoder": rules.decoder_name})
-    return Reasoning(alignment, state.candidates, state.evidence, known, state.rounds, check)
+    return Reasoning(alignment, state.candidates, state.evidence, state.known, state.rounds, state.check)
 
 
 def confident_links(candidates: Candidates, alpha: float) -> Alignment:
@@ -181,46 +101,86 @@ def enough_new(queries: int) -> int:
     return max(1, min(20, queries // 50), queries // 1000)
 
 
-_NO_CANDIDATES = Candidates(np.empty(0, np.int64), np.empty((0, 1), np.int64), np.empty((0, 1)))
+@dataclass(frozen=True)
+class _Loop:
+    """What all rounds have in common."""
+
+    model: FittedModel
+    rules: Rules
+    decoder: Decoder
+    on_round: OnRound | None
+    kept: KeepsRounds | None
+    on_step: OnStep | None
+
+    def step(self, name: str) -> None:
+        """Says what begins."""
+        if self.on_step:
+            self.on_step(name)
+
+    def handed_on(self, state: State) -> State:
+        """The same state, kept without its candidates."""
+        if self.kept:
+            self.kept.keep(replace(state, scored=NO_CANDIDATES, candidates=NO_CANDIDATES))
+        return state
 
 
-@dataclass(frozen=True, eq=False)
-class _State:
-    """What one round hands to the next."""
-
-    scored: Candidates = _NO_CANDIDATES  # as the model scored them
-    candidates: Candidates = _NO_CANDIDATES  # the same, calibrated
-    alignment: Alignment = field(default_factory=Alignment.empty)
-    confident: Alignment = field(default_factory=Alignment.empty)
-    evidence: Alignment = field(default_factory=Alignment.empty)  # what the prediction was given as known
-    found: Alignment = field(default_factory=Alignment.empty)  # what the next prediction gets as known, beside the seeds
-    ever_confident: Any = field(default_factory=lambda: np.empty(0, np.int64))  # keys of links
-    rounds: tuple[Round, ...] = ()
+def _begin(model: FittedModel, first: AlignmentTask, rules: Rules, wide: tuple[AlignmentTask, Alignment] | None) -> State:
+    """The state before the first round, with the links that grow from the seeds where the model has such."""
+    grows = model.capabilities.grows and rules.max_rounds
+    found = model.first_links(first) if grows else Alignment.empty()  # type: ignore[attr-defined]
+    if wide is None:
+        return State(found=found)
+    wrong = _mostly_wrong(_right_and_all(found, wide[1], first.cardinality))
+    return State(phase="first") if wrong else State(phase="first", found=found, started=len(found))
 
 
-def _run_phase(
-    model: FittedModel,
-    task: AlignmentTask,
-    rules: Rules,
-    decoder: Decoder,
-    state: _State,
-    held_out: Alignment,
-    calibrate: Calibrate | None,
-    on_round: OnRound | None,
-    *,
-    is_wide: bool = False,
-) -> _State:
-    """The state after the last round on one task; rounds go on until there is little new, or too much of it is wrong."""
+def _run_wide(
+    loop: _Loop, task: AlignmentTask, first: AlignmentTask, wide: AlignmentTask, held_out: Alignment, state: State
+) -> State:
+    """The state before the first round of the last phase: what all entities and held-out seeds have taught."""
+    if state.phase == "first":
+        state = _run_phase(loop, wide, state, held_out)
+        if loop.model.capabilities.grows and not state.started and _found_few(state.confident, held_out):
+            # Such as where seeds are hubs: what they teach does not fit other entities, and says so here.
+            grown = loop.model.first_links(first, always=True)  # type: ignore[attr-defined]
+            if len(grown):
+                state = loop.handed_on(State(phase="grown", found=grown, rounds=state.rounds))
+    if state.phase == "grown":
+        state = _run_phase(loop, wide, state, held_out)
+    if state.phase == "last":
+        return state
+    state = replace(state, phase="last", fed_back=0, known=_outside(state.confident, task))
+    if len(held_out):
+        scored = state.scored if task.protocol == wide.protocol else _predicted(loop, loop.model, first, state)[0]
+        calibrate = _calibration(scored, loop.decoder, task, held_out)
+        scored = with_cardinality(calibrate(scored) if calibrate else scored, task.cardinality)
+        state = replace(state, check=HeldOut(held_out, _rows_of(scored, held_out)), calibrate=calibrate)
+    return loop.handed_on(state)
+
+
+def _run_phase(loop: _Loop, task: AlignmentTask, state: State, held_out: Alignment | None = None) -> State:
+    """The state after the last round on one task; rounds go on until there is little new, or too much of it is wrong.
+
+    Args:
+        loop: What all rounds have in common.
+        task: The queries and the pool of the phase.
+        state: The state before the phase, or after some of its rounds.
+        held_out: The seeds that are held out in a wide phase; None: this is the last one.
+    """
+    model, rules = loop.model, loop.rules
     if model.capabilities.prepares:
+        loop.step("searching by name")
         model = model.for_task(task)  # type: ignore[attr-defined]
     soft = model.capabilities.soft_evidence and not rules.freeze
-    for fed_back in range(rules.max_rounds + 1):
+    for fed_back in range(state.fed_back, rules.max_rounds + 1):
         began = time.perf_counter()
-        scored, evidence = _predicted(model, task, state)
-        candidates = _under_cardinality(calibrate(scored) if calibrate else scored, task)
-        alignment, confident = _decide(candidates, task, rules, decoder, state)
+        scored, evidence = _predicted(loop, model, task, state)
+        loop.step("deciding")
+        candidates = _under_cardinality(state.calibrate(scored) if state.calibrate else scored, task)
+        alignment, confident = _decide(candidates, task, rules, loop.decoder, state)
         new = confident.where(~np.isin(confident.keys, state.ever_confident))
-        checked, new_checked = (_right_and_all(links, held_out, task.cardinality) for links in (confident, new))
+        seeds = Alignment.empty() if held_out is None else held_out
+        checked, new_checked = (_right_and_all(links, seeds, task.cardinality) for links in (confident, new))
         before = state.alignment.where(np.isin(state.alignment.sources, task.queries))
         figures = Round(
             number=len(state.rounds) + 1,
@@ -234,10 +194,11 @@ def _run_phase(
             matched=len(alignment),
             seconds=time.perf_counter() - began,
             stopped=_why_stop(fed_back, rules, len(new), _deciding(task), new_checked),
-            is_wide=is_wide,
+            is_wide=held_out is not None,
         )
         state = replace(
             state,
+            fed_back=fed_back + 1,
             scored=scored,
             candidates=candidates,
             alignment=alignment,
@@ -253,15 +214,17 @@ def _run_phase(
                 found=elsewhere + (_mean(here, _plausible_links(_under_cardinality(scored, task))) if soft else confident),
             )
         logger.info("%s", figures)
-        if on_round:
-            on_round(figures, Decision(candidates, alignment, confident))
+        if loop.on_round:
+            loop.on_round(figures, Decision(candidates, alignment, confident))
         if figures.stopped:
             break
+        loop.handed_on(state)
     return state
 
 
-def _predicted(model: FittedModel, task: AlignmentTask, state: _State) -> tuple[Candidates, Alignment]:
+def _predicted(loop: _Loop, model: FittedModel, task: AlignmentTask, state: State) -> tuple[Candidates, Alignment]:
     """The candidates as the model scores them, without those that must not be linked, and the links that it was given as known."""
+    loop.step("predicting")
     evidence = task.seeds + _apart(state.found, task.seeds, task.cardinality)
     scored = model.predict(task, evidence)
     if not isinstance(scored, Candidates):
@@ -272,7 +235,7 @@ def _predicted(model: FittedModel, task: AlignmentTask, state: _State) -> tuple[
 
 
 def _decide(
-    candidates: Candidates, task: AlignmentTask, rules: Rules, decoder: Decoder, state: _State
+    candidates: Candidates, task: AlignmentTask, rules: Rules, decoder: Decoder, state: State
 ) -> tuple[Alignment, Alignment]:
     """All links as they stand after this round, and the confident ones among them."""
     alignment = decoder(candidates)
@@ -315,14 +278,14 @@ def _mostly_wrong(checked: tuple[int, int]) -> bool:
     return seen >= MIN_NEW_HELD_OUT and right < seen / 2
 
 
-def _calibration(scored: Candidates, decoder: Decoder, task: AlignmentTask, held_out: Alignment) -> Calibrate | None:
+def _calibration(scored: Candidates, decoder: Decoder, task: AlignmentTask, held_out: Alignment) -> Rescaling | Sharpening | None:
     """What held-out seeds, which were queries, teach about probabilities; None where they do not tell.
 
     In the open protocol a model may know which queries have no match. Held-out seeds all have one.
     """
     if not np.isfinite(scored.no_match_score):
         fitted = calibrated(scored, held_out, task.cardinality)
-        return partial(replace, temperature=fitted.temperature, no_match_score=fitted.no_match_score)
+        return Rescaling(fitted.temperature, fitted.no_match_score)
     if task.protocol == "closed" and task.cardinality == "one-to-one" and len(held_out) >= MIN_SHARPENING:
         return Sharpening.fit(scored, decoder(scored), held_out)
     return None

@@ -14,6 +14,7 @@ from kgalign.errors import OptionError
 from kgalign.explain.report import render
 from kgalign.runs.evidence_table import evidence_table
 from kgalign.runs.inputs import REPORT
+from kgalign.runs.kept import forget_rounds
 from kgalign.runs.run import Run
 from kgalign.runs.tables import write_candidates, write_classes, write_relations, write_unmatched
 from kgalign.writers import sameas, sssom, tsv
@@ -54,7 +55,7 @@ def check_free(folder: str | Path) -> None:
 def write_run(run: Run, folder: str | Path) -> Path:
     """Writes the FILES of a run and returns the folder. An earlier run there is replaced when the new one is complete.
 
-    A run that links no classes has no classes.tsv.
+    A run that links no classes has no classes.tsv. Rounds that were kept for the folder are gone then.
     """
     folder = Path(folder).resolve()
     check_free(folder)
@@ -63,6 +64,7 @@ def write_run(run: Run, folder: str | Path) -> Path:
         new.mkdir()
         _write_files(run, new)
         put_in_place(new, folder)
+    forget_rounds(folder)
     return folder
 
 

@@ -1,0 +1,174 @@
+"""Rounds that are kept: a run that was killed goes on, with the same bytes, and takes no other run for its own."""
+
+import json
+import logging
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import kgalign
+from kgalign import Alignment, align
+from kgalign.cli import run as command
+from kgalign.errors import OptionError
+from kgalign.reasoning import State
+from kgalign.runs import KeptRounds, task_hashes
+from kgalign.runs.kept import ROUND, STORED, place_of_rounds
+from kgalign.runs.stored_values import restore, store
+
+SAME = ("alignment.tsv", "unmatched.tsv", "candidates.parquet", "evidence.parquet")
+KILLS = int(os.environ.get("KGALIGN_KILLS", "3"))
+
+
+class KilledError(Exception):
+    """Ends a run after a round, as a signal would."""
+
+
+def content(folder):
+    return [(folder / name).read_bytes() for name in SAME]
+
+
+def killed_after(number, task, folder, **options):
+    """Aligns until a round begins, and then no further."""
+
+    def stop(figures, _):
+        if figures.number == number + 1:
+            raise KilledError
+
+    with pytest.raises(KilledError):
+        align(task, resume=folder, on_round=stop, **options)
+
+
+@pytest.fixture(scope="module")
+def task():
+    return kgalign.demo()[0]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("model", ["fast", "names"])
+def test_a_run_goes_on_after_any_round_with_the_same_bytes(tmp_path, model, task):
+    whole = align(task, model=model)
+    expected = content(whole.write(tmp_path / "whole"))
+    for number in range(1, len(whole.reasoning.rounds)):
+        folder = tmp_path / f"after {number}"
+        killed_after(number, task, folder, model=model)
+        assert place_of_rounds(folder).is_dir()
+        heard = []
+        run = align(task, model=model, resume=folder, on_round=lambda figures, _, heard=heard: heard.append(figures.number))
+        assert heard == list(range(number + 1, len(whole.reasoning.rounds) + 1))
+        assert content(run.write(folder)) == expected
+        assert not place_of_rounds(folder).exists()
+        assert [figures.confident for figures in run.reasoning.rounds] == [figures.confident for figures in whole.reasoning.rounds]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name != "posix", reason="needs fork")
+def test_runs_that_are_killed_at_any_moment_go_on_with_the_same_bytes():
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    script = Path(__file__).with_name("resumed.py")
+    done = subprocess.run(
+        [sys.executable, script, str(KILLS), "--entities", "200"], env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert sum(int(line.split()[0]) for line in done.stdout.splitlines()) == KILLS, done.stdout
+
+
+def test_rounds_of_another_run_are_refused_or_replaced(tmp_path, task, caplog):
+    caplog.set_level(logging.INFO, "kgalign")
+    killed_after(1, task, tmp_path / "run", model="names")
+    others = {
+        "seeds": {"task": replace(task, seeds=task.seeds.where(np.arange(len(task.seeds) - 1)))},
+        "rules": {"task": task, "alpha": 0.6},
+        "options of the model": {"task": task, "options": {"k": 5}},
+    }
+    for part, other in others.items():
+        with pytest.raises(OptionError, match=f"differs in: {part}"):
+            align(**{"model": "names", **other}, resume=tmp_path / "run")
+    caplog.clear()
+    run = align(task, model="names", alpha=0.6, resume=KeptRounds(tmp_path / "run", must_fit=False))
+    assert run.reasoning.rounds[0].number == 1
+    assert any("differs in: rules; the run begins anew" in record.getMessage() for record in caplog.records)
+
+
+def test_a_damaged_round_is_refused_or_replaced(tmp_path, task):
+    killed_after(1, task, tmp_path / "run", model="names")
+    path = place_of_rounds(tmp_path / "run") / ROUND
+    whole = path.read_bytes()
+    for damaged in (b"", b"no npz", whole[: len(whole) // 2], whole[:100] + bytes(100) + whole[200:]):
+        path.write_bytes(damaged)
+        with pytest.raises(OptionError, match="cannot be read"):
+            align(task, model="names", resume=tmp_path / "run")
+    align(task, model="names", resume=KeptRounds(tmp_path / "run", must_fit=False))
+
+
+def test_rounds_of_short_runs_are_not_kept_unless_wanted(tmp_path, task):
+    for after, kept in ((60.0, False), (0.0, True)):
+        align(task, model="names", resume=KeptRounds(tmp_path / "run", after))
+        assert place_of_rounds(tmp_path / "run").exists() == kept
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs locks")
+def test_two_processes_do_not_keep_rounds_in_one_place(tmp_path, task):
+    def keep_again(figures, _):
+        if figures.number == 2:
+            with pytest.raises(OptionError, match="another process keeps its rounds there"):
+                align(task, model="names", resume=tmp_path / "run")
+            align(task, model="names", resume=KeptRounds(tmp_path / "run", must_fit=False))
+
+    align(task, model="names", resume=tmp_path / "run", on_round=keep_again)
+
+
+def test_a_place_without_room_does_not_end_the_run(tmp_path, task, caplog):
+    place_of_rounds(tmp_path / "run").write_text("a file in the way")
+    assert len(align(task, model="names", resume=tmp_path / "run").alignment)
+    assert [record.getMessage() for record in caplog.records if "rounds cannot be kept" in record.getMessage()]
+
+
+def test_the_command_goes_on_and_says_so(tmp_path, capsys, caplog, monkeypatch):
+    caplog.set_level(logging.INFO, "kgalign")
+    monkeypatch.chdir(tmp_path)
+    rows = [f"city {i}\tin\tland {i % 7}\ncity {i}\tnear\tcity {(i * 7 + 1) % 60}\n" for i in range(60)]
+    for name in ("left.tsv", "right.tsv"):
+        (tmp_path / name).write_text("".join(rows), "utf-8")
+    align_them = ["align", "left.tsv", "right.tsv", "--model", "names", "--resume"]
+    monkeypatch.setattr("kgalign.runs.folder.forget_rounds", lambda folder: None)
+    assert command(align_them) == 0
+    assert "going on" not in caplog.text
+    assert command(align_them) == 0
+    assert "going on after round 1" in caplog.text
+    capsys.readouterr()
+    caplog.clear()
+    assert command([*align_them, "--alpha", "0.7"]) == 2
+    assert "Without --resume the run begins anew" in capsys.readouterr().err
+    assert command([*align_them[:-1], "--no-resume"]) == 0
+    assert "going on" not in caplog.text
+
+
+def test_stored_values_come_back_as_they_were(tmp_path):
+    state = State(
+        phase="first", found=Alignment(np.array([[1, 2]]), np.array([0.5]), record={"number": np.float64(0.25), "few": (1, 2)})
+    )
+    with (tmp_path / "state").open("wb") as file:
+        store(state, file)
+    with (tmp_path / "state").open("rb") as file:
+        again = restore(file, STORED)
+    assert (again.phase, again.check, again.candidates.no_match_score) == ("first", None, -np.inf)
+    assert again.found.pairs.tolist() == [[1, 2]]
+    assert json.dumps(again.found.record) == json.dumps({"number": 0.25, "few": [1, 2]})
+    with (tmp_path / "state").open("rb") as file, pytest.raises(ValueError, match="State"):
+        restore(file, (Alignment,))
+
+
+def test_the_hash_of_a_task_changes_with_all_that_a_model_sees(task):
+    first = task_hashes(task)
+    assert task_hashes(kgalign.demo()[0]) == first
+    longer = replace(task.source, entities=[*task.source.entities[:-1], task.source.entities[-1] + "x"])
+    renamed = replace(task.source, names=[*task.source.names[:-1], "another name"])
+    for source in (longer, renamed, replace(task.source, triples=task.source.triples[:-1])):
+        changed = task_hashes(replace(task, source=source))
+        assert [name for name in first if first[name] != changed[name]] == ["source"]
+    assert task_hashes(replace(task, source=replace(task.source, record={"read": "otherwise"}))) == first

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,11 +18,15 @@ from kgalign.errors import OptionError
 from kgalign.evaluate import evaluate, reliability
 from kgalign.features.relations import relation_matches
 from kgalign.models import DEFAULT, changed_options, make_model, model_options, options_of
-from kgalign.progress import OnProgress, Progress, Stage, watched
-from kgalign.reasoning import Decision, KeepsRounds, Reasoning, Round, Rules, coordinate
+from kgalign.pace import Pace
+from kgalign.progress import OnProgress, watched
+from kgalign.reasoning import KeepsRounds, Reasoning, Rules, coordinate
 from kgalign.reasoning.easy_to_hard import OnRound
 from kgalign.runs import KeptRounds, Run, file_hashes, run_key, task_hashes, value_hash
 from kgalign.seams import Model, Options, check_contract
+
+if TYPE_CHECKING:
+    from kgalign.search.engine import Engine
 
 logger = logging.getLogger(__name__)
 
@@ -39,6 +42,7 @@ def align(
     save: str | Path | None = None,
     resume: str | Path | KeptRounds | None = None,
     bootstrap: int = 0,
+    engine: Engine | None = None,
     on_round: OnRound | None = None,
     progress: bool | OnProgress = False,
     **changes: Any,
@@ -58,8 +62,10 @@ def align(
         resume: The folder that the run will be written to. Each round is kept beside it until then, and if an earlier process has kept rounds
             of the same run there, this one goes on from them. Rounds of another run are refused. None: rounds are not kept.
         bootstrap: Draws for confidence intervals, 0: none.
+        engine: Where searches work on their blocks; None: threads of this process. It changes nothing in the result.
         on_round: Is called after each round, with its figures and what was decided.
-        progress: True: show a bar on a terminal or in a notebook. A function: it is called with a `Progress` at each stage and round.
+        progress: True: show a bar on a terminal or in a notebook, and elsewhere a line in the log every half minute. A function: it is
+            called with a `Progress` at each stage, round, step and block.
         **changes: Fields of `Rules` by name, such as `decoder="greedy"` or `max_rounds=0`.
     """
     rules = changed_rules(rules or Rules(), changes)
@@ -68,15 +74,16 @@ def align(
     gold = gold if gold is not None and len(gold) else None
     kept = KeptRounds(Path(resume)) if isinstance(resume, str | Path) else resume
     with watched(progress) as tell, _opened(kept, lambda: _known_by(task, chosen, rules, load)) as keeper:
-        told = _Told(tell, len(task.queries))
+        told = Pace(tell, len(task.queries))
         told.stage("fit")
-        fitted: Any = chosen.fit(task) if load is None else type(chosen).load(load, **_given(model, options, rules.seed))  # type: ignore[attr-defined]
+        chosen = _with_engine(chosen, engine, told)
+        fitted: Any = chosen.fit(task) if load is None else type(chosen).load(load, **_given(model, options, rules.seed))
         if save is not None:
             fitted.save(save)
         seconds = {"fit": told.seconds}
         logger.info("%s: fitted in %.1f s", type(chosen).__name__, seconds["fit"])
         told.stage("rounds")
-        reasoning = coordinate(fitted, task, rules, told.after_round(on_round), kept=keeper)
+        reasoning = coordinate(fitted, task, rules, told.after_round(on_round), kept=keeper, on_step=told.step)
         seconds["coordinate"] = told.seconds - seconds["fit"]
         told.stage("evaluate")
         metrics = None
@@ -105,6 +112,15 @@ def align(
     )
 
 
+def _with_engine(model: Any, engine: Engine | None, pace: Pace) -> Any:
+    """The model, whose searches work with that engine and tell how far they are, where it can."""
+    if not model.capabilities.engines:
+        return model
+    from kgalign.search.engine import LocalThreads, Watched  # which imports numba
+
+    return model.with_engine(Watched(engine or LocalThreads(), pace.step, pace.block))
+
+
 def _opened(kept: KeptRounds | None, key: Callable[[], dict[str, str]]) -> AbstractContextManager[KeepsRounds | None]:
     return nullcontext() if kept is None else kept.open(key)
 
@@ -121,34 +137,6 @@ def _known_by(task: AlignmentTask, model: Model, rules: Rules, load: str | Path 
         "rules": value_hash({rule.name: getattr(rules, rule.name) for rule in fields(rules)} | decoder),
     }
     return run_key({**task_hashes(task), **parts})
-
-
-class _Told:
-    """What the callback is told: the last progress, with the time since the beginning."""
-
-    def __init__(self, tell: OnProgress, queries: int) -> None:
-        self._tell, self._began = tell, time.perf_counter()
-        self._last = Progress("fit", 0, 0, queries, 0.0)
-
-    @property
-    def seconds(self) -> float:
-        return time.perf_counter() - self._began
-
-    def stage(self, stage: Stage) -> None:
-        """Tells that a stage begins."""
-        self._last = replace(self._last, stage=stage, seconds=self.seconds)
-        self._tell(self._last)
-
-    def after_round(self, on_round: OnRound | None) -> OnRound:
-        """The callback for rounds, which tells of each and calls the user's own."""
-
-        def call(figures: Round, decision: Decision) -> None:
-            self._last = Progress("rounds", figures.number, figures.confident, figures.queries, self.seconds)
-            self._tell(self._last)
-            if on_round:
-                on_round(figures, decision)
-
-        return call
 
 
 def changed_rules(rules: Rules, changes: Options) -> Rules:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import logging
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from html import escape
 from typing import Any, Literal
 
+logger = logging.getLogger(__name__)
+REDRAWN_EVERY = 0.2  # seconds between two blocks in a notebook
+LOG_EVERY = 30.0  # seconds between two lines in a log
 Stage = Literal["fit", "rounds", "evaluate", "done"]
 
 
@@ -22,6 +27,9 @@ class Progress:
         done: The confident links of the last round.
         total: The queries of the last round. There may be more or fewer in the next one.
         seconds: The time since the alignment began.
+        step: What is being done, inside a stage or a round; empty between them.
+        part: The share of the blocks of the step that is done, from 0 to 1; None: it has no blocks.
+        left: About how many seconds the alignment still takes, by the rounds so far or by the sizes of the graphs; None: nothing says so.
     """
 
     stage: Stage
@@ -29,14 +37,30 @@ class Progress:
     done: int
     total: int
     seconds: float
+    step: str = ""
+    part: float | None = None
+    left: float | None = None
 
     def __str__(self) -> str:
+        text = self._stage()
+        if self.step:
+            text += f"; {self.step}" + ("" if self.part is None else f" {self.part:.0%}")
+        return text if not self.left else f"{text}; about {duration(self.left)} left"
+
+    def _stage(self) -> str:
         if self.stage == "fit":
             return "fitting the model"
         if not self.round:
             return "first round"
         rounds = f"{self.round} {'round' if self.round == 1 else 'rounds'}"
         return f"{rounds}, {self.done:,} confident links of {self.total:,} queries"
+
+
+def duration(seconds: float) -> str:
+    """A time in words, as exact as an estimate deserves: seconds up to a minute and a half, then minutes, then hours."""
+    if seconds < 90:
+        return f"{max(5, 5 * round(seconds / 5))} s"
+    return f"{round(seconds / 60)} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
 OnProgress = Callable[[Progress], None]
@@ -54,7 +78,7 @@ def watched(progress: bool | OnProgress) -> Iterator[OnProgress]:
 
 @contextmanager
 def shown_progress(console: Any = None) -> Iterator[OnProgress]:
-    """A callback that shows a bar: on a terminal by itself, in a notebook below the cell, and elsewhere not at all.
+    """A callback that shows a bar: on a terminal by itself, in a notebook below the cell. Elsewhere the log gets a line every half minute.
 
     Args:
         console: The console of rich to draw on; None: one of its own, on stderr.
@@ -66,7 +90,7 @@ def shown_progress(console: Any = None) -> Iterator[OnProgress]:
 
     console = console or Console(stderr=True, highlight=False)
     if not console.is_terminal:
-        yield _ignore
+        yield _log_line()
         return
     from rich.progress import BarColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as Bars
@@ -85,6 +109,19 @@ def _ignore(progress: Progress) -> None:
     """Shows nothing."""
 
 
+def _log_line() -> OnProgress:
+    """A callback that writes where the alignment stands to the log, now and then."""
+    last = time.monotonic()
+
+    def log(progress: Progress) -> None:
+        nonlocal last
+        if time.monotonic() - last >= LOG_EVERY and progress.stage != "done":
+            last = time.monotonic()
+            logger.info("%s", progress)
+
+    return log
+
+
 def _in_notebook() -> bool:
     """Whether the code runs in a cell of a notebook, which can show HTML."""
     shell = sys.modules.get("IPython")
@@ -97,8 +134,13 @@ def _notebook_bar() -> OnProgress:
     from IPython.display import HTML, display
 
     handle = display(HTML(""), display_id=True)
+    last = float("-inf")
 
     def show(progress: Progress) -> None:
+        nonlocal last
+        if progress.part is not None and time.monotonic() - last < REDRAWN_EVERY:
+            return  # a notebook keeps every message for a while
+        last = time.monotonic()
         value = (
             f'value="{progress.total if progress.stage == "done" else progress.done}" max="{progress.total}"'
             if progress.total

@@ -28,6 +28,8 @@ class Capabilities:
         grows: The fitted model has `first_links(task, always=False)`: links that are evidence in the first round, beside the seeds. It
             may return none where it expects that the rounds do as well without; `always`: they did not.
         explains: The fitted model has `contributions(task, known, pairs)`.
+        engines: The model has `with_engine(engine)`: the same model, whose searches work on their blocks with that engine, and which tells
+            it what step begins, see `kgalign.search.Engine`.
         stores: The fitted model has `save(folder)` and `options`, which is its model. The class of the model has the class method
             `load(folder, **options)`, which returns the fitted model.
         parts: Kinds of evidence that the option `without` can leave out, in the order in which an ablation adds them.
@@ -42,6 +44,7 @@ class Capabilities:
     prepares: bool = False
     grows: bool = False
     explains: bool = False
+    engines: bool = False
     stores: bool = False
     parts: tuple[str, ...] = ()
     steps: tuple[str, ...] = ()

@@ -23,6 +23,7 @@ ROOMS = (  # lowest first; a room may import those of its own line and of the li
     {"writers"},
     {"runs"},
     {"merge"},
+    {"pace"},
     {"align"},
     {"bench"},
     {"cli"},

@@ -77,7 +77,7 @@ def test_an_engine_gets_every_block_of_a_search_and_does_not_change_it():
     blocks = []
 
     class Watching:
-        def map(self, function, parts, shared):
+        def map(self, function, parts, shared, *, at_once=None):
             blocks.extend(parts)
             return [function(part, *shared) for part in parts]
 

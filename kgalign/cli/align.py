@@ -278,7 +278,8 @@ def _check_before_reading(model: str, options: dict[str, Any], load: Path | None
 
 def _finish(run: Run, output: Path, as_json: bool) -> None:
     """Writes the run folder and says what came out; exit 1 where nothing was found."""
-    folder = run.write(output)
+    with working("writing the run"):
+        folder = run.write(output)
     if as_json:
         print_json({"run": str(folder), **run.report()})
     elif run.metrics:

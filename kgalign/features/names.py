@@ -14,7 +14,7 @@ from kgalign.data import PREFERRED, RANKS, Floats, Ints, KnowledgeGraph, Names
 from kgalign.features.text import fold, ngram_vectors, unit_rows
 from kgalign.language_tags import main_language
 from kgalign.parallel import by_row
-from kgalign.search import Vectors, find_candidates, unique_pairs
+from kgalign.search import Engine, Vectors, find_candidates, unique_pairs
 from kgalign.search.kernels import sparse_product
 
 OTHER_RANK = 0.8  # the weight of a name, where the entity has names of a better rank
@@ -98,13 +98,21 @@ class NameSimilarity:
         return left, right
 
     def search(
-        self, queries: Ints, pool: Ints, k: int, *, both_directions: bool, effort: int | None, seed: int
+        self,
+        queries: Ints,
+        pool: Ints,
+        k: int,
+        *,
+        both_directions: bool,
+        effort: int | None,
+        seed: int,
+        engine: Engine | None = None,
     ) -> tuple[Ints, Ints]:
         """The positions of queries and the targets whose names are among the k most similar to one of theirs."""
         names = self.names
         rows, others = (np.flatnonzero(np.isin(side.owner, ids)) for side, ids in ((names.source, queries), (names.target, pool)))
         found = find_candidates(
-            self.source, self.target, rows, others, k, both_directions=both_directions, effort=effort, seed=seed
+            self.source, self.target, rows, others, k, both_directions=both_directions, effort=effort, seed=seed, engine=engine
         )
         at, slots = found.edges()
         sources, targets = names.source.owner[found.queries[at]], names.target.owner[found.targets[at, slots]]

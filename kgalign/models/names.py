@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -16,7 +17,7 @@ from kgalign.features.names import NamePair, NameSimilarity
 from kgalign.features.text import ngram_vectors, word_vectors
 from kgalign.reasoning.calibration import calibrated
 from kgalign.seams import Capabilities
-from kgalign.search import Vectors, find_candidates, pack, pair_products, unique_pairs
+from kgalign.search import Engine, LocalThreads, Vectors, find_candidates, pack, pair_products, unique_pairs
 
 MIN_SEEDS = 20  # fewer do not calibrate
 
@@ -39,6 +40,7 @@ class Names:
         temperature: See `Candidates`; fitted on held-out seeds where there are enough.
         no_match_score: Likewise.
         seed: Draws held-out seeds, and decides exact ties.
+        engine: Where searches work on their blocks.
     """
 
     k: int = 20
@@ -50,6 +52,7 @@ class Names:
     temperature: float = 0.05
     no_match_score: float = 0.3
     seed: int = 0
+    engine: Engine = field(default=LocalThreads(), repr=False, metadata={"option": False})
 
     def __post_init__(self) -> None:
         check_at_least(k=(self.k, 1), word_weight=(self.word_weight, 0), seed=(self.seed, 0))
@@ -60,7 +63,11 @@ class Names:
 
     @property
     def capabilities(self) -> Capabilities:
-        return Capabilities(learns_from_seeds=True, prepares=True, systems={"names": {"word_vectors": None}})
+        return Capabilities(learns_from_seeds=True, prepares=True, engines=True, systems={"names": {"word_vectors": None}})
+
+    def with_engine(self, engine: Engine) -> Names:
+        """The same model with another engine."""
+        return replace(self, engine=engine)
 
     def fit(self, task: AlignmentTask) -> FittedNames:
         fitted = FittedNames(self, self.temperature, self.no_match_score).for_task(task)
@@ -102,9 +109,11 @@ class FittedNames:
         ready, options = self.for_task(task), self.options
         assert ready.letters is not None
         both, seed = options.both_directions, options.seed
-        rows, targets = ready.letters.search(task.queries, task.pool, options.k, both_directions=both, effort=None, seed=seed)
+        options.engine.begin("searching by name")
+        how: dict[str, Any] = {"both_directions": both, "seed": seed, "engine": options.engine}
+        rows, targets = ready.letters.search(task.queries, task.pool, options.k, effort=None, **how)
         if ready.meanings is not None:
-            found = find_candidates(*ready.meanings, task.queries, task.pool, options.k, both_directions=both, seed=seed)
+            found = find_candidates(*ready.meanings, task.queries, task.pool, options.k, **how)
             at, slots = found.edges()
             pairs = np.concatenate([rows, at]), np.concatenate([targets, found.targets[at, slots]])
             rows, targets = unique_pairs(*pairs, len(task.queries))

@@ -19,6 +19,7 @@ from kgalign.reasoning.state import NO_CANDIDATES, Decision, HeldOut, KeepsRound
 from kgalign.seams import Decoder, FittedModel, check_contract
 
 logger = logging.getLogger(__name__)
+PREDICTING = "predicting"  # the first step of every round; what comes before is done once for a phase
 LEAST_PLAUSIBLE = 0.05  # below this probability a link is no soft evidence
 MIN_HELD_OUT = 20  # fewer links say nothing about the others
 MIN_NEW_HELD_OUT = 10
@@ -224,7 +225,7 @@ def _run_phase(loop: _Loop, task: AlignmentTask, state: State, held_out: Alignme
 
 def _predicted(loop: _Loop, model: FittedModel, task: AlignmentTask, state: State) -> tuple[Candidates, Alignment]:
     """The candidates as the model scores them, without those that must not be linked, and the links that it was given as known."""
-    loop.step("predicting")
+    loop.step(PREDICTING)
     evidence = task.seeds + _apart(state.found, task.seeds, task.cardinality)
     scored = model.predict(task, evidence)
     if not isinstance(scored, Candidates):

@@ -2,6 +2,19 @@
 
 from kgalign.search.candidates import Vectors, find_candidates, pack, pair_products, top_k, unique_pairs
 from kgalign.search.dense import Metric
+from kgalign.search.engine import Engine, LocalThreads, Watched
 from kgalign.search.similarity import Similarity
 
-__all__ = ["Metric", "Similarity", "Vectors", "find_candidates", "pack", "pair_products", "top_k", "unique_pairs"]
+__all__ = [
+    "Engine",
+    "LocalThreads",
+    "Metric",
+    "Similarity",
+    "Vectors",
+    "Watched",
+    "find_candidates",
+    "pack",
+    "pair_products",
+    "top_k",
+    "unique_pairs",
+]

@@ -14,7 +14,7 @@ from kgalign.data import Candidates, Floats, Ints
 from kgalign.errors import OptionError
 from kgalign.parallel import argsort, by_row, transposed, with_sorted_rows
 from kgalign.search.dense import MEMORY_MB, Metric, comparable_rows, dense_blocks, dense_top_k
-from kgalign.search.engine import ONE_BY_ONE, Engine, LocalThreads
+from kgalign.search.engine import Engine, LocalThreads
 from kgalign.search.kernels import dense_products, pack_rows, sort_rows, sparse_products, sparse_top_k
 
 Vectors = Any  # (n, d) a numpy array, a torch tensor, or a csr_array of scipy
@@ -90,7 +90,7 @@ def top_k(
     k = min(k, target.shape[0])
     if not sparse.issparse(source):
         shared: tuple[Any, ...] = (comparable_rows(source, metric), comparable_rows(target, metric), k, metric)
-        parts = (engine or ONE_BY_ONE).map(dense_top_k, dense_blocks(source, target, memory_mb), shared)
+        parts = list((engine or LocalThreads()).map(dense_top_k, dense_blocks(source, target, memory_mb), shared, at_once=1))
     elif metric != "inner":
         raise OptionError(f"metric={metric}: sparse vectors are compared by their inner product; expected inner")
     else:
@@ -99,7 +99,7 @@ def top_k(
         postings = transposed(target)
         shared = source, postings, target.shape[0], k, np.iinfo(np.int64).max if effort is None else effort
         blocks = row_blocks(source.shape[0], -(-source.shape[0] // (8 * numba.get_num_threads())))
-        parts = (engine or LocalThreads()).map(_sparse_block, blocks, shared)
+        parts = list((engine or LocalThreads()).map(_sparse_block, blocks, shared))
     if not parts:
         return np.empty((0, k), np.int64), np.empty((0, k), np.float32)
     columns, scores = (np.concatenate(part) for part in zip(*parts, strict=True))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from kgalign.data import Floats, Ints
 from kgalign.search.candidates import Vectors, find_candidates, pair_products
+from kgalign.search.engine import Engine
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,9 +20,13 @@ class Similarity:
         """(n,) the similarity of each pair."""
         return pair_products(self.source, self.target, sources, targets)
 
-    def search(self, queries: Ints, pool: Ints, k: int, *, both_directions: bool, effort: int, seed: int) -> tuple[Ints, Ints]:
+    def search(
+        self, queries: Ints, pool: Ints, k: int, *, both_directions: bool, effort: int, seed: int, engine: Engine | None = None
+    ) -> tuple[Ints, Ints]:
         """The positions of queries and the k most similar targets of each; in both directions: also those that have it among theirs."""
         vectors = self.source, self.target
-        found = find_candidates(*vectors, queries, pool, k, both_directions=both_directions, effort=effort, seed=seed)
+        found = find_candidates(
+            *vectors, queries, pool, k, both_directions=both_directions, effort=effort, seed=seed, engine=engine
+        )
         rows, slots = found.edges()
         return rows, found.targets[rows, slots]

@@ -18,6 +18,7 @@ from kgalign.features.literals import LiteralPair, match_properties, read_litera
 from kgalign.features.relations import Edges, match_relations
 from kgalign.parallel import product
 from kgalign.seams import Options
+from kgalign.search import Engine, LocalThreads
 
 Pairs = tuple[Ints, Ints]  # position of the query, target id
 PLAUSIBLE = 0.5  # links above this probability match relations and properties
@@ -37,7 +38,9 @@ Found = dict[str, Evidence]  # the evidence of a round, by kind
 class Searching(Evidence, Protocol):
     """Evidence that retrieves candidates."""
 
-    def search(self, queries: Ints, pool: Ints, k: int, *, both_directions: bool, effort: int, seed: int) -> Pairs:
+    def search(
+        self, queries: Ints, pool: Ints, k: int, *, both_directions: bool, effort: int, seed: int, engine: Engine | None = None
+    ) -> Pairs:
         """The k best targets of each query; in both directions: also the targets that have it among their own k best."""
         ...
 
@@ -118,8 +121,13 @@ class Prepared:
     own: Mapping[str, Any]
 
     @classmethod
-    def of(cls, task: AlignmentTask, kinds: Sequence[EvidenceKind], options: Options) -> Prepared:
-        own = {kind.name: kind.prepare(task, options) for kind in kinds if kind.prepare is not None}
+    def of(cls, task: AlignmentTask, kinds: Sequence[EvidenceKind], options: Options, engine: Engine | None = None) -> Prepared:
+        own, begin = {}, (engine or LocalThreads()).begin
+        for kind in kinds:
+            if kind.prepare is not None:
+                begin(kind.name)
+                own[kind.name] = kind.prepare(task, options)
+        begin("relations and literals")
         copies = Copies.of(task.source), Copies.of(task.target)
         literals = read_literals(task.source, task.target)
         return cls(task, Edges.of_task(task), literals, copies, entity_groups(task.source), own)

@@ -33,7 +33,7 @@ from kgalign.models.fast.learning import best_wrong, fit_choice
 from kgalign.models.fast.probabilities import LinkProbabilities, PairFeatures
 from kgalign.reasoning.no_match import NoMatchClassifier, fit_no_match
 from kgalign.seams import Capabilities, Contributions
-from kgalign.search import Similarity, pack, unique_pairs
+from kgalign.search import Engine, LocalThreads, Similarity, pack, unique_pairs
 
 STEPS = ANCHORS, REST, GROWTH = "anchors", "search among the rest", "growth"
 MIN_SEEDS = 150  # fewer do not teach weights
@@ -77,6 +77,7 @@ class Fast:
             `anchors`, `search among the rest` and `growth`.
         seed: Draws training links, and decides exact ties.
         kinds: The kinds of evidence.
+        engine: Where searches work on their blocks.
     """
 
     k: int = 20
@@ -89,6 +90,7 @@ class Fast:
     without: str = ""
     seed: int = 0
     kinds: tuple[EvidenceKind, ...] = field(default=KINDS, repr=False, metadata={"option": False})
+    engine: Engine = field(default=LocalThreads(), repr=False, metadata={"option": False})
 
     def __post_init__(self) -> None:
         check_at_least(
@@ -119,6 +121,7 @@ class Fast:
             prepares=True,
             grows=True,
             explains=True,
+            engines=True,
             parts=tuple(kind.name for kind in self.kinds),
             steps=STEPS,
             systems={"fast": {"word_vectors": None}},
@@ -134,6 +137,10 @@ class Fast:
         """Whether a step of the method is not left out."""
         return step not in self.without.split(",")
 
+    def with_engine(self, engine: Engine) -> Fast:
+        """The same model with another engine."""
+        return replace(self, engine=engine)
+
     def fit(self, task: AlignmentTask) -> FittedFast | TurnedFast:
         """The fitted model. The graph with fewer entities is the source inside, so that the order of the two does not matter.
 
@@ -144,7 +151,7 @@ class Fast:
         return self._fit(task)
 
     def _fit(self, task: AlignmentTask) -> FittedFast:
-        return FittedFast(self, Prepared.of(task, self.used_kinds, options_of(self)))
+        return FittedFast(self, Prepared.of(task, self.used_kinds, options_of(self), self.engine))
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,12 +206,18 @@ class FittedFast:
 
     def predict(self, task: AlignmentTask, known: Alignment) -> Candidates:
         ready = self.for_task(task)
+        begin = self.options.engine.begin
+        begin("evidence")
         found, around = ready._evidence(task, known)
+        begin("weights")
         weights, classifier = ready._learn(task, found)
+        begin("searching by the graph")
         rows, targets = ready._pairs(task, found, rest=_undecided(task, known) if self.options.has_step(REST) else None)
+        begin("scores")
         scores = np.zeros(len(rows), np.float32)
         for name, evidence in found.items():
             scores += np.float32(weights[name]) * evidence.compare(task.queries[rows], targets)
+        begin("competition")
         widest = 4 if one_link(task.cardinality)[0] else 20
         candidates = _packed(task.queries, rows, targets, scores, widest * self.options.k)
         if task.protocol == "closed":
@@ -335,7 +348,12 @@ class FittedFast:
         stacked = self._stacked(found, ("every round", "the rest")) if rest is not None else None
         if rest is not None and stacked is not None:
             rows, targets = stacked.search(
-                *rest, 4 * self.options.k, both_directions=False, effort=self.options.effort, seed=self.options.seed
+                *rest,
+                4 * self.options.k,
+                both_directions=False,
+                effort=self.options.effort,
+                seed=self.options.seed,
+                engine=self.options.engine,
             )
             pairs.append((np.searchsorted(task.queries, rest[0])[rows], targets))
         rows, targets = unique_pairs(*_joined(pairs), self.options.training_links if training is not None else len(task.queries))
@@ -360,7 +378,15 @@ class FittedFast:
         if training is not None:
             queries, pool = training.sources, np.union1d(task.pool, task.seeds.targets)
         options = self.options
-        return vectors.search(queries, pool, options.k, both_directions=training is None, effort=max(1, effort), seed=options.seed)
+        return vectors.search(
+            queries,
+            pool,
+            options.k,
+            both_directions=training is None,
+            effort=max(1, effort),
+            seed=options.seed,
+            engine=options.engine,
+        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,6 +15,7 @@ from kgalign.data import Floats, Ints
 
 BLOCKS = 32  # parts of an array that are counted apart, at most; more would need more memory than time
 SMALL = 1 << 14  # entries that one core sorts as fast
+FEWEST = 1 << 10  # rows that are worth an array of their own
 DIGIT = 11  # bits of a number that are sorted at once
 
 
@@ -93,6 +94,11 @@ def _starts(counts: Ints) -> Ints:
     starts = np.zeros(len(counts) + 1, np.int64)
     np.cumsum(counts, out=starts[1:])
     return starts
+
+
+def parts(count: int) -> int:
+    """Into how many parts of like size to divide so many rows, each of which needs an array of its own."""
+    return max(1, min(4 * numba.get_num_threads(), count // FEWEST))
 
 
 def _blocks(entries: int, count: int) -> int:

@@ -13,9 +13,9 @@ import scipy  # which imports its parts when they are first used
 from kgalign.data import PREFERRED, RANKS, Floats, Ints, KnowledgeGraph, Names
 from kgalign.features.text import fold, ngram_vectors, unit_rows
 from kgalign.language_tags import main_language
-from kgalign.parallel import by_row
+from kgalign.parallel import by_row, parts
 from kgalign.search import Engine, Vectors, find_candidates, unique_pairs
-from kgalign.search.kernels import sparse_product
+from kgalign.search.kernels import clear, lay_out, product_with, sparse_product
 
 OTHER_RANK = 0.8  # the weight of a name, where the entity has names of a better rank
 ACROSS_LANGUAGES = 0.9  # the weight of names in two languages, where both graphs have names in one
@@ -90,11 +90,11 @@ class NameSimilarity:
 
     def compare(self, sources: Ints, targets: Ints) -> Floats:
         """(n,) the similarity of the best names of each pair; 0 where one has none."""
-        return self._best(sources, targets)[0]
+        return self._best(sources, targets, are_wanted=False)[0]
 
     def best_names(self, sources: Ints, targets: Ints) -> tuple[Ints, Ints]:
         """(n,) the positions of the best pair of names of each pair of entities, -1: they have nothing in common."""
-        _, left, right = self._best(sources, targets)
+        _, left, right = self._best(sources, targets, are_wanted=True)
         return left, right
 
     def search(
@@ -121,11 +121,12 @@ class NameSimilarity:
         chosen = _best_of_each(positions, targets, found.scores[at, slots], k, both_directions)
         return unique_pairs(positions[chosen], targets[chosen], len(queries))
 
-    def _best(self, sources: Ints, targets: Ints) -> tuple[Floats, Ints, Ints]:
+    def _best(self, sources: Ints, targets: Ints, are_wanted: bool) -> tuple[Floats, Ints, Ints]:
+        """The products, and if they are wanted, the positions of the names."""
         one, other = self.names.source, self.names.target
         return _best_products(
             sources, targets, one.starts, other.starts, one.weight, other.weight, one.language, other.language,
-            np.float32(self.names.across), *self.arrays,
+            np.float32(self.names.across), *self.arrays, self.source.shape[1], parts(len(sources)), are_wanted,
         )  # fmt: skip
 
     @property
@@ -400,28 +401,39 @@ def _language_means(  # type: ignore[no-untyped-def]
 @numba.njit(parallel=True, cache=True)
 def _best_products(  # type: ignore[no-untyped-def]
     sources, targets, starts, other_starts, weights, other_weights, languages, other_languages, across,
-    indptr, indices, data, other_indptr, other_indices, other_data,
+    indptr, indices, data, other_indptr, other_indices, other_data, width, parts, are_wanted,
 ):  # fmt: skip
-    """The largest weighted product over all pairs of names of each pair of entities, and the two names."""
+    """The largest weighted product over all pairs of names of each pair of entities, and the two names.
+
+    Pairs with the same source one after the other share what is laid out for its names.
+    """
     best = np.zeros(len(sources), np.float32)
-    left = np.full(len(sources), -1, np.int64)
-    right = np.full(len(sources), -1, np.int64)
-    for number in numba.prange(len(sources)):
-        source, target = sources[number], targets[number]
-        first, last = starts[source], starts[source + 1]
-        other_first, other_last = other_starts[target], other_starts[target + 1]
-        common = _common_languages(languages[first:last], other_languages[other_first:other_last])
-        for one in range(first, last):
-            for two in range(other_first, other_last):
-                weight = weights[one] * other_weights[two]
-                if languages[one] != other_languages[two] and languages[one] >= 0 and other_languages[two] >= 0:
-                    if common >= ENOUGH_LANGUAGES:
-                        continue
-                    weight *= across
-                total = sparse_product(one, two, indptr, indices, data, other_indptr, other_indices, other_data)
-                value = np.float32(weight * total)
-                if value > best[number]:
-                    best[number] = value
-                    left[number] = one
-                    right[number] = two
+    left = np.full(len(sources) * are_wanted, -1, np.int64)
+    right = np.full(len(sources) * are_wanted, -1, np.int64)
+    size = -(-len(sources) // parts)
+    for part in numba.prange(parts):
+        laid_out = np.zeros(width, np.float32)
+        at, end = part * size, min(len(sources), (part + 1) * size)
+        while at < end:
+            source, begin = sources[at], at
+            while at < end and sources[at] == source:
+                at += 1
+            for one in range(starts[source], starts[source + 1]):
+                lay_out(laid_out, one, indptr, indices, data)
+                for number in range(begin, at):
+                    first, last = other_starts[targets[number]], other_starts[targets[number] + 1]
+                    for two in range(first, last):
+                        weight = weights[one] * other_weights[two]
+                        if languages[one] != other_languages[two] and languages[one] >= 0 and other_languages[two] >= 0:
+                            own = languages[starts[source] : starts[source + 1]]
+                            if _common_languages(own, other_languages[first:last]) >= ENOUGH_LANGUAGES:
+                                continue
+                            weight *= across
+                        value = np.float32(weight * product_with(laid_out, two, other_indptr, other_indices, other_data))
+                        if value > best[number]:
+                            best[number] = value
+                            if are_wanted:
+                                left[number] = one
+                                right[number] = two
+                clear(laid_out, one, indptr, indices)
     return best, left, right

@@ -12,7 +12,7 @@ from scipy import sparse
 from kgalign.blocks import row_blocks
 from kgalign.data import Candidates, Floats, Ints
 from kgalign.errors import OptionError
-from kgalign.parallel import argsort, by_row, transposed, with_sorted_rows
+from kgalign.parallel import argsort, by_row, parts, transposed, with_sorted_rows
 from kgalign.search.dense import MEMORY_MB, Metric, comparable_rows, dense_blocks, dense_top_k
 from kgalign.search.engine import Engine, LocalThreads
 from kgalign.search.kernels import dense_products, pack_rows, sort_rows, sparse_products, sparse_top_k
@@ -116,9 +116,8 @@ def _sparse_block(
 def pair_products(source: Vectors, target: Vectors, rows: Ints, columns: Ints) -> Floats:
     """(n,) the inner product of each source row with the target row beside it. Sparse vectors have their indices sorted."""
     if sparse.issparse(source):
-        return sparse_products(
-            source.indptr, source.indices, source.data, target.indptr, target.indices, target.data, rows, columns
-        )
+        arrays = source.indptr, source.indices, source.data, target.indptr, target.indices, target.data
+        return sparse_products(*arrays, rows, columns, source.shape[1], parts(len(rows)))
     return dense_products(np.asarray(source, np.float32), np.asarray(target, np.float32), rows, columns)
 
 

@@ -48,7 +48,7 @@ def sparse_top_k(first_row, last_row, indptr, indices, data, post_indptr, post_i
     columns = np.full((n, k), -1, np.int32)
     scores = np.full((n, k), -np.inf, np.float32)
     sums = np.zeros(m, np.float32)
-    met = np.empty(m, np.int32)
+    met = np.empty(m + 1, np.int32)
     for row in range(n):
         count, spent = 0, 0
         for at in range(indptr[first_row + row], indptr[first_row + row + 1]):
@@ -59,19 +59,18 @@ def sparse_top_k(first_row, last_row, indptr, indices, data, post_indptr, post_i
                 if count:
                     break
                 last = first + min(last - first, effort)
-            for post in range(first, last):
+            for post in range(first, last):  # without a branch, which no processor could foresee
                 column = post_indices[post]
-                if sums[column] == 0:
-                    if count == m:  # only if sums came back to 0: negative weights
-                        continue
-                    met[count] = column
-                    count += 1
-                sums[column] += weight * post_data[post]
+                before = sums[column]
+                sums[column] = before + weight * post_data[post]
+                met[count] = column
+                count = min(count + (before == 0), m)  # more only if sums came back to 0: negative weights
+        least = np.float32(0)
         for number in range(count):
             column = met[number]
             value = sums[column]
             sums[column] = 0
-            if value > 0 and value > scores[row, k - 1]:
+            if value > least:
                 place = k - 1
                 while place > 0 and scores[row, place - 1] < value:
                     scores[row, place] = scores[row, place - 1]
@@ -79,6 +78,7 @@ def sparse_top_k(first_row, last_row, indptr, indices, data, post_indptr, post_i
                     place -= 1
                 scores[row, place] = value
                 columns[row, place] = column
+                least = max(least, scores[row, k - 1])
     return columns, scores
 
 
@@ -95,14 +95,44 @@ def dense_products(source, target, rows, columns):  # type: ignore[no-untyped-de
 
 
 @numba.njit(parallel=True, cache=True)
-def sparse_products(indptr, indices, data, other_indptr, other_indices, other_data, rows, columns):  # type: ignore[no-untyped-def]
-    """The inner product of each pair of rows."""
+def sparse_products(indptr, indices, data, other_indptr, other_indices, other_data, rows, columns, width, parts):  # type: ignore[no-untyped-def]
+    """The inner product of each pair of rows: pairs with the same row one after the other share what is laid out for it."""
     products = np.zeros(len(rows), np.float32)
-    for number in numba.prange(len(rows)):
-        products[number] = sparse_product(
-            rows[number], columns[number], indptr, indices, data, other_indptr, other_indices, other_data
-        )
+    size = -(-len(rows) // parts)
+    for part in numba.prange(parts):
+        laid_out = np.zeros(width, np.float32)
+        row = -1
+        for number in range(part * size, min(len(rows), (part + 1) * size)):
+            if rows[number] != row:
+                if row >= 0:
+                    clear(laid_out, row, indptr, indices)
+                row = rows[number]
+                lay_out(laid_out, row, indptr, indices, data)
+            products[number] = product_with(laid_out, columns[number], other_indptr, other_indices, other_data)
     return products
+
+
+@numba.njit(cache=True)
+def lay_out(array, row, indptr, indices, data):  # type: ignore[no-untyped-def]
+    """Fills an array of zeros with a sparse row."""
+    for at in range(indptr[row], indptr[row + 1]):
+        array[indices[at]] = data[at]
+
+
+@numba.njit(cache=True)
+def clear(array, row, indptr, indices):  # type: ignore[no-untyped-def]
+    """Turns the array into zeros again."""
+    for at in range(indptr[row], indptr[row + 1]):
+        array[indices[at]] = 0
+
+
+@numba.njit(cache=True)
+def product_with(array, row, indptr, indices, data):  # type: ignore[no-untyped-def]
+    """The inner product of an array and a sparse row, without a branch."""
+    total = 0.0
+    for at in range(indptr[row], indptr[row + 1]):
+        total += array[indices[at]] * data[at]
+    return total
 
 
 @numba.njit(cache=True)

@@ -10,10 +10,10 @@ import kgalign
 
 PACKAGE = Path(kgalign.__file__).parent
 ROOMS = (  # lowest first; a room may import those of its own line and of the lines above it
-    {"blocks", "characters", "errors", "notebook", "progress", "version"},
+    {"blocks", "characters", "errors", "notebook", "parallel", "progress", "version"},
     {"data", "limits", "registry"},
     {"unpacking"},
-    {"drafts", "files", "iri", "language_tags", "parallel", "seams"},
+    {"drafts", "files", "iri", "language_tags", "matrices", "seams"},
     {"features", "search"},
     {"decoding"},
     {"reasoning"},

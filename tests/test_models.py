@@ -266,7 +266,7 @@ def test_no_kind_of_evidence_disturbs_another(pair):
         if isinstance(alone, Similarity):
             assert (alone.source != all_kinds[kind.name].source).sum() == 0, kind.name
             assert (alone.target != all_kinds[kind.name].target).sum() == 0, kind.name
-    near = together.near()
+    near = together.near
     before = near[0].toarray()
     weighted(*near)
     np.testing.assert_array_equal(near[0].toarray(), before)

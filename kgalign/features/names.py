@@ -11,8 +11,9 @@ import numpy as np
 import scipy  # which imports its parts when they are first used
 
 from kgalign.data import PREFERRED, RANKS, Floats, Ints, KnowledgeGraph, Names
-from kgalign.features.text import fold, ngram_vectors, unit_rows
+from kgalign.features.text import fold, ngram_vectors
 from kgalign.language_tags import main_language
+from kgalign.matrices import unit_rows
 from kgalign.parallel import by_row, parts
 from kgalign.search import Engine, Vectors, find_candidates, unique_pairs
 from kgalign.search.kernels import clear, lay_out, product_with, sparse_product

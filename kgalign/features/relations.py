@@ -33,7 +33,8 @@ class Edges:
 
     @classmethod
     def of(cls, graph: KnowledgeGraph) -> Edges:
-        from kgalign.parallel import argsort, from_entries, unique  # compiled code, slow to import
+        from kgalign.matrices import from_entries  # compiled code, slow to import
+        from kgalign.parallel import argsort, unique
 
         head, relation, tail = graph.triples[graph.triples[:, 0] != graph.triples[:, 2]].T
         count, kinds = len(graph.entities), 2 * len(graph.relations)

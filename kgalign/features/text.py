@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import scipy  # which imports its parts when they are first used
 
+from kgalign.blocks import by_blocks
 from kgalign.data import Floats, Ints
 from kgalign.errors import DataError, OptionError
 from kgalign.files import open_lines
@@ -85,23 +86,23 @@ def ngram_vectors(
 
 def weighted_ngrams(names: Sequence[str], longest: int = 3) -> tuple[scipy.sparse.csr_array, Ints]:
     """Unit TF-IDF vectors (n, f) of the n-grams of each name, and the number (f,) that stands for each n-gram everywhere."""
-    from kgalign.parallel import product  # compiled code, slow to import
+    from kgalign.matrices import from_entries, product, unit_rows  # compiled code, slow to import
+    from kgalign.parallel import counts, unique
 
     numbers: dict[str, int] = {}  # of each different word: its n-grams are found once
     words = [fold(name).split() for name in names]
     ids = np.fromiter((numbers.setdefault(word, len(numbers)) for name in words for word in name), np.int64)
     keys, owners = _ngrams(list(numbers), longest)
-    vocabulary, features = np.unique(keys, return_inverse=True)
-    shape = len(numbers), max(1, len(vocabulary))
-    of_words = scipy.sparse.csr_array((np.ones(len(owners), np.float32), (owners, features)), shape=shape)
-    of_words.sort_indices()
+    vocabulary, features = unique(keys)
+    of_words = from_entries(np.ones(len(owners), np.float32), owners, features, (len(numbers), max(1, len(vocabulary))))
     starts = np.concatenate([[0], np.cumsum([len(name) for name in words], dtype=np.int64)])
     of_names = scipy.sparse.csr_array((np.ones(len(ids), np.float32), ids, starts), shape=(len(names), len(numbers)))
-    counts = product(of_names, of_words)
-    documents = np.bincount(counts.indices, minlength=counts.shape[1])
-    rarity = np.log((1 + len(names)) / (1 + documents)) + 1
-    counts.data = ((1 + np.log(counts.data)) * rarity[counts.indices]).astype(np.float32)
-    return unit_rows(counts), vocabulary
+    often = product(of_names, of_words)
+    rarity = np.log((1 + len(names)) / (1 + counts(often.indices, often.shape[1]))) + 1
+    often.data = by_blocks(
+        lambda data, columns: ((1 + np.log(data)) * rarity[columns]).astype(np.float32), often.data, often.indices
+    )
+    return unit_rows(often), vocabulary
 
 
 def projected_ngrams(names: Sequence[str], size: int) -> Floats:
@@ -156,14 +157,6 @@ def read_word_vectors(path: str | Path, wanted: set[str]) -> tuple[dict[str, int
     if not rows:
         raise DataError(f"{path}: none of the {len(wanted)} words of the names is in this word-vector file")
     return vocabulary, np.stack(rows)
-
-
-def unit_rows(matrix: scipy.sparse.csr_array) -> scipy.sparse.csr_array:
-    """The same sparse matrix with each row scaled to length 1; empty rows stay empty."""
-    lengths = np.sqrt(np.add.reduceat(np.append(matrix.data**2, 0), matrix.indptr[:-1]))
-    lengths[np.diff(matrix.indptr) == 0] = 1
-    scaled = matrix.data / np.repeat(lengths, np.diff(matrix.indptr))
-    return scipy.sparse.csr_array((scaled.astype(np.float32), matrix.indices, matrix.indptr), shape=matrix.shape)
 
 
 @cache

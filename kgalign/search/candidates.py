@@ -12,10 +12,20 @@ from scipy import sparse
 from kgalign.blocks import row_blocks
 from kgalign.data import Candidates, Floats, Ints
 from kgalign.errors import OptionError
-from kgalign.parallel import argsort, by_row, parts, transposed, with_sorted_rows
+from kgalign.matrices import rows_of, transposed
+from kgalign.parallel import argsort, by_row, parts, starts_of, taken
 from kgalign.search.dense import MEMORY_MB, Metric, comparable_rows, dense_blocks, dense_top_k
 from kgalign.search.engine import Engine, LocalThreads
-from kgalign.search.kernels import dense_products, pack_rows, sort_rows, sparse_products, sparse_top_k
+from kgalign.search.kernels import (
+    count_different,
+    dense_products,
+    fronts,
+    pack_lists,
+    pack_rows,
+    sort_by_rank,
+    sparse_products,
+    sparse_top_k,
+)
 
 Vectors = Any  # (n, d) a numpy array, a torch tensor, or a csr_array of scipy
 
@@ -57,20 +67,17 @@ def find_candidates(
         return Candidates(queries, np.full((len(queries), 1), -1), np.full((len(queries), 1), -np.inf))
     shuffle = np.random.default_rng(seed)
     queries, pool = queries[shuffle.permutation(len(queries))], pool[shuffle.permutation(len(pool))]
-    source, target = source[queries], target[pool]
+    source, target = _rows(source, queries), _rows(target, pool)
     best = partial(top_k, k=k, metric=metric, effort=effort, memory_mb=memory_mb, engine=engine)
-    columns, scores = best(source, target)
-    rows = np.repeat(np.arange(len(queries)), columns.shape[1])
-    edges: list[tuple[Ints, Ints, Floats]] = [(rows, columns.ravel(), scores.ravel())]
-    if both_directions:
-        backward, backward_scores = best(target, source)
-        edges.append((backward.ravel(), np.repeat(np.arange(len(pool)), backward.shape[1]), backward_scores.ravel()))
-    rows, columns, scores = (np.concatenate(parts) for parts in zip(*edges, strict=True))
-    there = (rows >= 0) & (columns >= 0)
-    candidates = pack(rows[there], columns[there], scores[there], len(queries), 4 * k if both_directions else k)
-    targets = np.where(candidates.targets >= 0, pool[candidates.targets], -1)
-    back = argsort(queries)
-    return Candidates(queries[back], targets[back].astype(np.int32), candidates.scores[back])
+    columns, scores = _narrow(*best(source, target))
+    nothing = np.empty((0, 1), np.int32), np.empty((0, 1), np.float32)
+    others, other_scores = _narrow(*best(target, source)) if both_directions else nothing
+    order, starts = by_row(others.ravel(), len(queries))
+    longest = int(((columns >= 0).sum(axis=1) + np.diff(starts)).max(initial=0))
+    width = max(1, min(4 * k if both_directions else k, longest))
+    rows = argsort(queries)
+    targets, scores = pack_lists(rows, columns, scores, order, starts, other_scores, pool.astype(np.int32), width)
+    return Candidates(queries[rows], targets, scores)
 
 
 def top_k(
@@ -90,19 +97,19 @@ def top_k(
     k = min(k, target.shape[0])
     if not sparse.issparse(source):
         shared: tuple[Any, ...] = (comparable_rows(source, metric), comparable_rows(target, metric), k, metric)
-        parts = list((engine or LocalThreads()).map(dense_top_k, dense_blocks(source, target, memory_mb), shared, at_once=1))
+        found = list((engine or LocalThreads()).map(dense_top_k, dense_blocks(source, target, memory_mb), shared, at_once=1))
     elif metric != "inner":
         raise OptionError(f"metric={metric}: sparse vectors are compared by their inner product; expected inner")
     else:
-        if effort is not None:
-            source, target = _rarest_first(source, target)
         postings = transposed(target)
+        if effort is not None:
+            source = _rarest_first(source, np.diff(postings.indptr))
         shared = source, postings, target.shape[0], k, np.iinfo(np.int64).max if effort is None else effort
         blocks = row_blocks(source.shape[0], -(-source.shape[0] // (8 * numba.get_num_threads())))
-        parts = list((engine or LocalThreads()).map(_sparse_block, blocks, shared))
-    if not parts:
+        found = list((engine or LocalThreads()).map(_sparse_block, blocks, shared))
+    if not found:
         return np.empty((0, k), np.int64), np.empty((0, k), np.float32)
-    columns, scores = (np.concatenate(part) for part in zip(*parts, strict=True))
+    columns, scores = (np.concatenate(part) for part in zip(*found, strict=True))
     return columns, scores
 
 
@@ -125,22 +132,30 @@ def pack(rows: Ints, columns: Ints, scores: Floats, count: int, k: int) -> Candi
     """Candidates of the queries 0..count-1 from scored pairs in any order; a pair that occurs twice counts once, at its best."""
     order, starts = by_row(rows, count)
     width = max(1, min(k, int(np.diff(starts).max(initial=0))))
-    targets, values = pack_rows(starts, columns[order].astype(np.int32), scores[order].astype(np.float32), width)
+    ordered = taken(np.asarray(columns, np.int32), order), taken(np.asarray(scores, np.float32), order)
+    targets, values = pack_rows(starts, *ordered, width)
     return Candidates(np.arange(count), targets, values)
 
 
 def unique_pairs(rows: Ints, columns: Ints, count: int) -> tuple[Ints, Ints]:
     """The same pairs, each once, ordered by row and column; rows are 0..count-1."""
     order, starts = by_row(rows, count)
-    columns = columns[order].astype(np.int32)
-    fresh = sort_rows(starts, columns)
-    return np.repeat(np.arange(count), np.diff(starts))[fresh], columns[fresh]
+    columns = taken(np.ascontiguousarray(columns, np.int32), order)
+    found, found_columns = fronts(starts, columns, starts_of(count_different(starts, columns)))
+    return found, found_columns
 
 
-def _rarest_first(source: sparse.csr_array, target: sparse.csr_array) -> tuple[sparse.csr_array, sparse.csr_array]:
-    """The same vectors with their features numbered by how many targets have them."""
-    often = np.bincount(target.indices, minlength=target.shape[1])
-    numbers = np.empty(len(often), np.int32)
-    numbers[argsort(often)] = np.arange(len(often), dtype=np.int32)
-    renumbered = [sparse.csr_array((side.data, numbers[side.indices], side.indptr), shape=side.shape) for side in (source, target)]
-    return with_sorted_rows(renumbered[0]), renumbered[1]
+def _narrow(columns: Ints, scores: Floats) -> tuple[Ints, Floats]:
+    return columns.astype(np.int32, copy=False), scores.astype(np.float32, copy=False)
+
+
+def _rows(vectors: Vectors, ids: Ints) -> Vectors:
+    return rows_of(vectors, ids) if sparse.issparse(vectors) else vectors[ids]
+
+
+def _rarest_first(source: sparse.csr_array, often: Ints) -> sparse.csr_array:
+    """The same vectors; the features of a row are ordered by how many targets have them."""
+    ranks = np.empty(len(often), np.int32)
+    ranks[argsort(often)] = np.arange(len(often), dtype=np.int32)
+    indices, data = sort_by_rank(source.indptr, source.indices, source.data, ranks)
+    return sparse.csr_array((data, indices, source.indptr), shape=source.shape)

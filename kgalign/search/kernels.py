@@ -8,34 +8,106 @@ import numpy as np
 
 @numba.njit(parallel=True, cache=True)
 def pack_rows(starts, columns, scores, width):  # type: ignore[no-untyped-def]
+    """The columns and scores of each row, the best first; a column that occurs twice counts once, at its best."""
     count = len(starts) - 1
     targets = np.full((count, width), -1, np.int32)
     values = np.full((count, width), -np.inf, np.float32)
     for row in numba.prange(count):
-        order = np.argsort(-scores[starts[row] : starts[row + 1]]) + starts[row]
-        used = 0
-        for at in order:
-            if used == width:
-                break
-            twice = False
-            for slot in range(used):
-                twice |= targets[row, slot] == columns[at]
-            if not twice:
-                targets[row, used] = columns[at]
-                values[row, used] = scores[at]
-                used += 1
+        first, last = starts[row], starts[row + 1]
+        _fill(targets[row], values[row], columns[first:last], scores[first:last])
     return targets, values
 
 
 @numba.njit(parallel=True, cache=True)
-def sort_rows(starts, columns):  # type: ignore[no-untyped-def]
-    """Sorts each row's columns in place, and says which are the first of their kind."""
-    fresh = np.ones(len(columns), np.bool_)
+def pack_lists(rows, columns, scores, order, starts, other_scores, pool, width):  # type: ignore[no-untyped-def]
+    """The same for rows whose own lists are given, and the places in other lists in which they occur.
+
+    Args:
+        rows: (n,) the row that stands at each place of the result.
+        columns: (n, k) the list of each row, -1 behind its end.
+        scores: (n, k) its scores.
+        order: (e,) the places in the other lists, row by row.
+        starts: (n + 1,) where those of each row begin.
+        other_scores: (m, k) the scores of the other lists, one for each column.
+        pool: (m,) what stands for each column in the result.
+        width: Of the result, at most.
+    """
+    count = len(columns)
+    targets = np.full((count, width), -1, np.int32)
+    values = np.full((count, width), -np.inf, np.float32)
+    for at in numba.prange(count):
+        row = rows[at]
+        own = np.sum(columns[row] >= 0)
+        others = order[starts[row] : starts[row + 1]]
+        found = np.empty(own + len(others), np.int32)
+        found_scores = np.empty(own + len(others), np.float32)
+        found[:own] = columns[row, :own]
+        found_scores[:own] = scores[row, :own]
+        for number in range(len(others)):
+            other, slot = divmod(others[number], other_scores.shape[1])
+            found[own + number] = other
+            found_scores[own + number] = other_scores[other, slot]
+        _fill(targets[at], values[at], found, found_scores)
+        for slot in range(width):
+            if targets[at, slot] >= 0:
+                targets[at, slot] = pool[targets[at, slot]]
+    return targets, values
+
+
+@numba.njit(cache=True)
+def _fill(targets, values, columns, scores):  # type: ignore[no-untyped-def]
+    """Fills a row with the best columns, each once."""
+    used = 0
+    for at in np.argsort(-scores):
+        if used == len(targets):
+            break
+        twice = False
+        for slot in range(used):
+            twice |= targets[slot] == columns[at]
+        if not twice:
+            targets[used] = columns[at]
+            values[used] = scores[at]
+            used += 1
+
+
+@numba.njit(parallel=True, cache=True)
+def count_different(starts, columns):  # type: ignore[no-untyped-def]
+    """Sorts the columns of each row in place, the different ones in front; how many these are."""
+    counts = np.zeros(len(starts) - 1, np.int64)
     for row in numba.prange(len(starts) - 1):
-        columns[starts[row] : starts[row + 1]].sort()
-        for at in range(starts[row] + 1, starts[row + 1]):
-            fresh[at] = columns[at] != columns[at - 1]
-    return fresh
+        first, last = starts[row], starts[row + 1]
+        columns[first:last].sort()
+        end = first
+        for at in range(first, last):
+            if at == first or columns[at] != columns[end - 1]:
+                columns[end] = columns[at]
+                end += 1
+        counts[row] = end - first
+    return counts
+
+
+@numba.njit(parallel=True, cache=True)
+def fronts(starts, columns, kept):  # type: ignore[no-untyped-def]
+    """The first columns of each row, as many as are kept, and their rows."""
+    rows, found = np.empty(kept[-1], np.int32), np.empty(kept[-1], columns.dtype)
+    for row in numba.prange(len(starts) - 1):
+        count = kept[row + 1] - kept[row]
+        rows[kept[row] : kept[row + 1]] = row
+        found[kept[row] : kept[row + 1]] = columns[starts[row] : starts[row] + count]
+    return rows, found
+
+
+@numba.njit(parallel=True, cache=True)
+def sort_by_rank(indptr, indices, data, ranks):  # type: ignore[no-untyped-def]
+    """The entries of each row in the order of the ranks of their columns."""
+    columns, values = np.empty_like(indices), np.empty_like(data)
+    for row in numba.prange(len(indptr) - 1):
+        first, last = indptr[row], indptr[row + 1]
+        order = np.argsort(ranks[indices[first:last]])
+        for at in range(last - first):
+            columns[first + at] = indices[first + order[at]]
+            values[first + at] = data[first + order[at]]
+    return columns, values
 
 
 @numba.njit(nogil=True, cache=True)

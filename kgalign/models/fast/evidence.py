@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -16,7 +17,7 @@ from kgalign.features.copies import Copies
 from kgalign.features.functionality import AnchoredEvidence
 from kgalign.features.literals import LiteralPair, match_properties, read_literals
 from kgalign.features.relations import Edges, match_relations
-from kgalign.parallel import product
+from kgalign.matrices import product
 from kgalign.seams import Options
 from kgalign.search import Engine, LocalThreads
 
@@ -168,6 +169,7 @@ class View:
         """(n, m) the probability of each known link."""
         return self.around.shared
 
+    @cached_property
     def near(self) -> tuple[sparse.csr_array, sparse.csr_array]:
         """(n, m) and (m, m) the entities of the target that are neighbours of each entity; for the source, through known links."""
         return product(self.edges[0].adjacency, self.shared), self.edges[1].adjacency

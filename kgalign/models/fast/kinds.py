@@ -17,6 +17,7 @@ from kgalign.features.profiles import profile_vectors
 from kgalign.features.text import word_vectors
 from kgalign.features.texts import text_vectors
 from kgalign.iri import is_iri, normal_iri
+from kgalign.matrices import product
 from kgalign.models.fast.evidence import Evidence, EvidenceKind, NoMatchFeature, View
 from kgalign.models.fast.vectors import feature_rarity, relation_features, roles, two_hops, weighted, without_weak
 from kgalign.seams import Options
@@ -115,20 +116,22 @@ def _relations(view: View) -> Similarity | None:
 def _neighbours(view: View) -> Neighbours | None:
     if not len(view.known):
         return None
-    near = view.near()
+    near = view.near
     rare = near[0].copy()
     rare.data *= feature_rarity(*near)[rare.indices]
     return Neighbours(*weighted(*near), (rare, near[1]))
 
 
 def _two_hops(view: View) -> Similarity | None:
-    return Similarity(*weighted(*two_hops(view.edges, view.near(), view.shared))) if len(view.known) else None
+    return Similarity(*weighted(*two_hops(view.edges, view.near, view.shared))) if len(view.known) else None
 
 
 def _roles(view: View) -> Similarity | None:
     if not len(view.known):
         return None
-    return Similarity(*weighted(roles(view.task.source) @ without_weak(view.relations), roles(view.task.target), short=False))
+    return Similarity(
+        *weighted(product(roles(view.task.source), without_weak(view.relations)), roles(view.task.target), short=False)
+    )
 
 
 def _profiles(view: View) -> Similarity | None:

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from kgalign.data import (
     Alignment,
@@ -25,6 +24,7 @@ from kgalign.errors import OptionError, check_at_least
 from kgalign.features.anchors import most_probable
 from kgalign.features.constraints import allowed
 from kgalign.features.functionality import AnchoredEvidence
+from kgalign.matrices import beside
 from kgalign.models import options_of
 from kgalign.models.fast.evidence import EvidenceKind, Found, Pairs, Prepared, Searching, View
 from kgalign.models.fast.growth import grow
@@ -367,7 +367,7 @@ class FittedFast:
         if not kinds:
             return None
         sides = (
-            sparse.csr_array(sparse.hstack([np.float32(np.sqrt(kind.weight)) * getattr(found[kind.name], side) for kind in kinds]))
+            beside([getattr(found[kind.name], side) for kind in kinds], [np.sqrt(kind.weight) for kind in kinds])
             for side in ("source", "target")
         )
         return Similarity(*sides)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import numba
 import numpy as np
 from scipy import sparse
 
-from kgalign.data import Floats, KnowledgeGraph
+from kgalign.data import Floats, Ints, KnowledgeGraph
 from kgalign.features.relations import Edges
-from kgalign.features.shared import capped, combinations
-from kgalign.features.text import unit_rows
-from kgalign.parallel import from_entries, product, unique, with_sorted_rows
+from kgalign.features.shared import capped
+from kgalign.matrices import from_entries, front, product, weighted_rows, without
+from kgalign.parallel import argsort, counts, flat, starts_of, sums, taken, unique
 
 MIN_RELATION_MATCH = 0.05
 MOST_TWO_HOPS = 64  # features for each entity, on average
@@ -24,20 +25,21 @@ def relation_features(edges: tuple[Edges, Edges], shared: sparse.csr_array, matc
         shared: (n, m) the probability of each known link.
         matches: How far relations match.
     """
-    source, target = (side.triples for side in edges)
-    matches = without_weak(matches)
-    source = source[(np.diff(shared.indptr)[source[:, 2]] > 0) & (np.diff(matches.indptr)[source[:, 1]] > 0)]
-    edge, relation, end, values = combinations(matches[source[:, 1]], shared[source[:, 2]])
-    width = shared.shape[1]
-    keys = relation.astype(np.int64) * width + end
+    source, target = edges
+    matches, width = without_weak(matches), shared.shape[1]
+    arrays = (*_arrays(matches), *_arrays(shared))
+    starts = starts_of(_count_leading(source.triples, arrays[0], arrays[3]))
+    owners, keys, values = _leading(source.triples, *arrays, width, starts)
     features, columns = unique(keys)
-    target_keys = target[:, 1] * width + target[:, 2]
-    places = np.searchsorted(features, target_keys)
-    there = features[np.minimum(places, len(features) - 1)] == target_keys if len(features) else np.zeros(len(places), bool)
-    ones = np.ones(there.sum(), np.float32)
+    places = _places(features, target.triples, width)
+    there = np.flatnonzero(places >= 0)
     return (
-        capped(from_entries(values, source[edge, 0], columns, (shared.shape[0], len(features)))),
-        capped(from_entries(ones, target[there, 0], places[there], (shared.shape[1], len(features)))),
+        capped(from_entries(values, owners, columns, (shared.shape[0], len(features)))),
+        capped(
+            from_entries(
+                np.ones(len(there), np.float32), taken(target.triples[:, 0], there), taken(places, there), (width, len(features))
+            )
+        ),
     )
 
 
@@ -54,16 +56,12 @@ def two_hops(edges: tuple[Edges, Edges], near: Sides, shared: sparse.csr_array) 
 def _two_hops(adjacency: sparse.csr_array, near: sparse.csr_array, own: sparse.csr_array) -> sparse.csr_array:
     """Hubs lead anywhere, and to more than memory would hold: neighbours with the least around them go first, as far as it lasts."""
     degrees, reach = np.diff(adjacency.indptr), np.diff(near.indptr)
-    order = np.argsort(reach, kind="stable")
-    passable = np.zeros(len(reach), np.float32)
+    order = argsort(reach)
+    passable = np.zeros(len(reach), bool)
     passable[order] = np.cumsum(degrees[order].astype(np.int64) * reach[order]) <= MOST_TWO_HOPS * len(reach)
-    mean = sparse.diags_array(1 / np.maximum(degrees, 1).astype(np.float32))
-    passable_near = sparse.csr_array(sparse.diags_array(passable) @ near)
-    passable_near.eliminate_zeros()
-    features = product(sparse.csr_array(mean @ adjacency), passable_near)
-    features = sparse.csr_array(features - features.multiply(own > 0))
-    features.eliminate_zeros()
-    return features
+    shares = (1 / np.maximum(degrees, 1)).astype(np.float32)
+    mean = sparse.csr_array((taken(shares, flat(adjacency.indptr)), adjacency.indices, adjacency.indptr), shape=adjacency.shape)
+    return without(product(mean, front(near.data, near.indices, near.indptr, reach * passable, near.shape)), own)
 
 
 def roles(graph: KnowledgeGraph) -> sparse.csr_array:
@@ -92,22 +90,55 @@ def weighted(source: sparse.csr_array, target: sparse.csr_array, *, short: bool 
             not make two entities similar.
     """
     rarity = feature_rarity(source, target)
-    sides = []
-    for side in (source, target):
-        matrix = with_sorted_rows(side)
-        matrix.data *= rarity[matrix.indices]
-        matrix.eliminate_zeros()
-        unit = unit_rows(matrix)
-        if short:
-            lengths = np.sqrt(matrix.multiply(matrix).sum(axis=1))
-            unit.data *= np.repeat(np.minimum(lengths, 1), np.diff(unit.indptr)).astype(np.float32)
-        sides.append(unit)
-    return sides[0], sides[1]
+    return weighted_rows(source, rarity, float(short)), weighted_rows(target, rarity, float(short))
 
 
 def feature_rarity(source: sparse.csr_array, target: sparse.csr_array) -> Floats:
     """(f,) how rare each feature is in both graphs: about 1 if one entity of either has it, 0 if all have it or no source entity has."""
-    often = np.bincount(source.indices, source.data, source.shape[1])
+    often = sums(source.indices, source.data, source.shape[1])
     entities = source.shape[0] + target.shape[0]
-    rarity = np.log(entities / (1 + often + np.bincount(target.indices, minlength=target.shape[1])))
+    rarity = np.log(entities / (1 + often + counts(target.indices, target.shape[1])))
     return (np.where(often > 0, rarity, 0).clip(0) / max(np.log(entities / 3), 1)).astype(np.float32)
+
+
+def _arrays(matrix: sparse.csr_array) -> tuple[Ints, Ints, Floats]:
+    return matrix.indptr, matrix.indices, matrix.data
+
+
+@numba.njit(parallel=True, cache=True)
+def _count_leading(triples, indptr, shared_indptr):  # type: ignore[no-untyped-def]
+    """How many pairs of a match of its relation and a link of its end each edge has."""
+    counts = np.empty(len(triples), np.int64)
+    for edge in numba.prange(len(triples)):
+        relation, end = triples[edge, 1], triples[edge, 2]
+        counts[edge] = (indptr[relation + 1] - indptr[relation]) * (shared_indptr[end + 1] - shared_indptr[end])
+    return counts
+
+
+@numba.njit(parallel=True, cache=True)
+def _leading(triples, indptr, indices, data, shared_indptr, shared_indices, shared_data, width, starts):  # type: ignore[no-untyped-def]
+    """The entity of the edge of each of these pairs, a number for the other relation and end, and how far they match."""
+    owners, keys = np.empty(starts[-1], np.int32), np.empty(starts[-1], np.int64)
+    values = np.empty(starts[-1], np.float32)
+    for edge in numba.prange(len(triples)):
+        relation, end = triples[edge, 1], triples[edge, 2]
+        place = starts[edge]
+        for one in range(indptr[relation], indptr[relation + 1]):
+            for two in range(shared_indptr[end], shared_indptr[end + 1]):
+                owners[place] = triples[edge, 0]
+                keys[place] = np.int64(indices[one]) * width + shared_indices[two]
+                values[place] = data[one] * shared_data[two]
+                place += 1
+    return owners, keys, values
+
+
+@numba.njit(parallel=True, cache=True)
+def _places(features, triples, width):  # type: ignore[no-untyped-def]
+    """The place of the relation and end of each edge among ascending features, -1: they are none."""
+    places = np.full(len(triples), -1, np.int32)
+    for edge in numba.prange(len(triples)):
+        key = np.int64(triples[edge, 1]) * width + triples[edge, 2]
+        place = np.searchsorted(features, key)
+        if place < len(features) and features[place] == key:
+            places[edge] = place
+    return places

@@ -9,7 +9,7 @@ from scipy import sparse
 
 from kgalign.data import Alignment, AlignmentTask, Candidates, Ints
 from kgalign.features.relations import Edges
-from kgalign.features.text import unit_rows
+from kgalign.matrices import unit_rows
 from kgalign.models.gm.options import GraphMatchingOptions
 from kgalign.models.names import name_vectors
 from kgalign.search import Vectors, find_candidates, pack

@@ -61,7 +61,8 @@ class Limits:
         """
         value = getattr(self, name)
         most = f"{value:,} {UNITS.get(name, 'bytes')}"
-        return DataError(f"{place}: expected {what} at most {most}, found more; if you trust it, raise `limits` {name}={value}")
+        raised = f"`limits` {name}={2 * value:.15g}"
+        return DataError(f"{place}: expected {what} at most {most}, found more; if you trust it, set for instance {raised}")
 
 
 UNITS = {

@@ -30,15 +30,15 @@ def write(path, text):
 
 
 def refused(place, match, **options):
-    """The time after which a place is refused in one line that begins with its path."""
-    began = time.monotonic()
+    """The CPU time after which a place is refused in one line that begins with its path."""
+    began = time.process_time()
     with pytest.raises(DataError, match=match) as error:
         read_graph(place, **options)
     message = str(error.value)
     assert message.startswith(str(place))
     assert "\n" not in message
     assert len(message) < 1000
-    return time.monotonic() - began
+    return time.process_time() - began
 
 
 @pytest.mark.parametrize("opening", ['{"http://x/n":', '{"http://x/n":{"@list":[', '{"\\"[{": "[[[[", "http://x/n":'])
@@ -53,7 +53,7 @@ def test_deep_json_ld_is_refused_and_does_not_crash(tmp_path, opening):
 
     refused(write(tmp_path / "deep.jsonld", nested(4_000)), r"deep\.jsonld:1: expected .* at most 200 levels")
     path = write(tmp_path / "g.jsonld", nested(300 // levels))
-    refused(path, r"raise `limits` json_levels=200")
+    refused(path, r"`limits` json_levels=400")
     assert len(read_graph(path, limits={"json_levels": 400}).entities) > 1
     refused(tmp_path / "deep.jsonld", r"json_levels", limits=Limits(json_levels=1_000_000))  # the parser itself cannot hold more
 
@@ -70,7 +70,7 @@ def test_deep_rdf_xml_is_refused(tmp_path):
 
     assert refused(write(tmp_path / "deep.rdf", nested(100_000)), r"deep\.rdf:\d+: expected .* at most 10,000 levels") < 2
     path = write(tmp_path / "g.rdf", nested(50))
-    refused(path, "raise `limits` xml_levels=90", limits=Limits(xml_levels=90))
+    refused(path, "`limits` xml_levels=180", limits=Limits(xml_levels=90))
     assert read_graph(path).record["broken"] == 0
 
 
@@ -88,7 +88,7 @@ def test_nested_entities_are_refused(tmp_path, name):
     )
     refused(
         write(tmp_path / "bomb.rdf", text),
-        r"bomb\.rdf: expected XML entities .* at most 100 times its size, .* raise `limits` expansion=100",
+        r"bomb\.rdf: expected XML entities .* at most 100 times its size, .* `limits` expansion=200",
     )
 
 
@@ -223,7 +223,7 @@ def test_an_npz_bomb_is_refused_before_it_is_unpacked(tmp_path):
     np.lib.format.write_array_header_1_0(header, {"descr": "<f8", "fortran_order": False, "shape": (1 << 20, 1 << 20)})
     with zipfile.ZipFile(tmp_path / "lie.npz", "w") as archive:
         archive.writestr("scores.npy", header.getvalue() + bytes(64))
-    began = time.monotonic()
+    began = time.process_time()
     with pytest.raises(DataError, match=r"lie\.npz: expected arrays of at most 2,147,483,648 bytes"):
         read_candidates(tmp_path / "lie.npz")
     assert time.monotonic() - began < 1
@@ -326,7 +326,7 @@ def test_the_command_line_raises_limits_and_a_run_remembers_them(tmp_path):
     done = run(tmp_path, "info", "long.tsv", "--limit", "line=100")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == (
-        "kgalign: long.tsv:2: expected a line of at most 100 bytes, found more; if you trust it, raise --limit line=100\n"
+        "kgalign: long.tsv:2: expected a line of at most 100 bytes, found more; if you trust it, set for instance --limit line=200\n"
     )
     assert run(tmp_path, "info", "long.tsv", "--limit", "line=1KiB").returncode == 0
     done = run(tmp_path, "align", "g.tsv", "long.tsv", "-o", "run", "--limit", "line=1KiB", "--limit", "memory=1GiB")
@@ -347,3 +347,30 @@ def test_no_text_of_a_file_steers_the_terminal(tmp_path):
     assert "\\x1b]0;title\\x07" in done.stderr
     done = run(tmp_path, "info", "g.nt", "--strict")
     assert ("\x1b" in done.stderr, "\\x1b" in done.stderr) == (False, True)
+
+
+def test_a_table_of_one_line_and_one_of_many_small_cells_are_refused(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text("id,name\n1," + "x" * 2000 + "\n2,y\n", "utf-8")
+    with pytest.raises(DataError, match=r"table\.csv:2: expected a line of at most 1,000 bytes"):
+        read_graph(path, limits=Limits(line=1000))
+    path.write_text("id,name\n" + "".join(f"{i},n{i}\n" for i in range(5000)), "utf-8")
+    with pytest.raises(DataError, match=r"table\.csv: expected a table to have at most 500,000 bytes"):
+        read_graph(path, limits=Limits(memory=500_000))
+    assert len(read_graph(path, limits=Limits(line=12)).entities) == 5000
+
+
+def test_a_sentence_without_an_end_is_refused(tmp_path):
+    path = tmp_path / "graph.ttl"
+    path.write_text("<http://x/1> <http://x/p> " + "<http://x/2>,\n" * 100_000 + "<http://x/3> .\n", "utf-8")
+    with pytest.raises(DataError, match=r"graph\.ttl:1: expected a sentence to have at most 1,000,000 bytes"):
+        read_graph(path, limits=Limits(memory=1_000_000))
+    assert len(read_graph(path).triples) == 2
+
+
+def test_the_value_that_a_message_offers_is_enough(tmp_path):
+    path = tmp_path / "long.tsv"
+    path.write_text("a\tb\tc\n" + "x" * 150 + "\tb\tc\n", "utf-8")
+    with pytest.raises(DataError, match="`limits` line=200"):
+        read_graph(path, limits=Limits(line=100))
+    assert len(read_graph(path, limits=Limits(line=200)).triples) == 2

@@ -231,9 +231,7 @@ def test_an_answer_without_an_end_is_refused():
 
     with (
         hostile(respond) as (address, queries),
-        pytest.raises(
-            DataError, match=r"expected answers of at most 1,000,000 bytes, found more; .* raise `limits` answer=1000000"
-        ),
+        pytest.raises(DataError, match=r"expected answers of at most 1,000,000 bytes, found more; .* `limits` answer=2000000"),
     ):
         read_statements(address, wait=lambda _: None, limits=Limits(answer=1_000_000))
     assert 1 < len(queries) <= 7  # smaller pages were asked for
@@ -285,7 +283,9 @@ def test_an_endpoint_with_ever_new_subjects_is_given_up():
 
     with (
         hostile(respond) as (address, queries),
-        pytest.raises(DataError, match="read with at most 30 requests, found more; if you trust it, raise `limits` requests=30"),
+        pytest.raises(
+            DataError, match="read with at most 30 requests, found more; if you trust it, set for instance `limits` requests=60"
+        ),
     ):
         read_statements(address, limits=Limits(requests=30))
     assert len(queries) == 30
@@ -387,4 +387,6 @@ def test_the_command_line_takes_a_query_and_limits(tmp_path):
         assert json.loads(done.stdout)["graph"]["entities"] == 41, done.stderr
         done = subprocess.run([*command, "--limit", "answer=1KiB"], capture_output=True, text=True)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
-    assert "expected answers of at most 1,024 bytes, found more; if you trust it, raise --limit answer=1024" in done.stderr
+    assert (
+        "expected answers of at most 1,024 bytes, found more; if you trust it, set for instance --limit answer=2048" in done.stderr
+    )

@@ -20,7 +20,7 @@ MARKS = (  # UTF-32 before UTF-16, since its mark begins with that of UTF-16
 )
 UNMARKED = ((b"<\0?\0", "utf-16-le"), (b"\0<\0?", "utf-16-be"))  # the first bytes of XML without a mark
 DECLARED = re.compile(rb"\s*<\?xml[^>]*?\sencoding\s*=\s*[\"']([^\"']*)[\"']")
-DECLARATION = re.compile(r"(\s*<\?xml[^>]*?)\sencoding\s*=\s*[\"'][^\"']*[\"']")
+DECLARATION = re.compile(r"\A(\s*<\?xml[^>]*?)\sencoding\s*=\s*[\"'][^\"']*[\"']")
 PLAIN_TEXT = re.compile(r"[A-Za-z0-9._:-]+")
 NO_TEXT = frozenset({"idna", "punycode", "raw-unicode-escape", "unicode-escape", "undefined", "mbcs", "oem"})  # codecs of Python
 READ_AS = {"iso8859-1": "cp1252", "ascii": "utf-8"}  # each reads what the declared one cannot

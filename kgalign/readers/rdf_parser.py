@@ -140,6 +140,8 @@ def _read_sentences(file: RdfFile, blocks: Iterable[bytes]) -> Iterator[Quad]:
         if block is not None and sum(map(len, waiting)) < len(rest.text):
             continue
         rest = replace(rest, text=b"".join((rest.text, *waiting)))
+        if len(rest.text) > file.limits.memory:
+            raise file.limits.exceeded(f"{file.path}:{rest.line}", "memory", "a sentence to have")
         waiting.clear()
         try:
             parser, end = _parse_many(file, rest, block is None)

@@ -87,7 +87,10 @@ def read_raw(path: Path, *, strict: bool = False, sample: bool = False, limits: 
     _check_text(path, text)
     if text.lstrip()[:1] in ("{", "[") and ending(path) not in (".csv", ".tsv"):
         return _read_json(path, text, encoding, sample, damage)
-    form, rows, lines = read_text(path, text, is_tsv=ending(path) == ".tsv", is_cut=sample and len(data) >= SAMPLE_BYTES)
+    is_cut = sample and len(data) >= SAMPLE_BYTES
+    if not is_cut:
+        _check_lines(path, data, limits)
+    form, rows, lines = read_text(path, text, is_tsv=ending(path) == ".tsv", is_cut=is_cut, limits=limits)
     return RawTable(path, form, None, rows, lines, encoding, damage)
 
 
@@ -130,6 +133,17 @@ def _check_text(path: Path, text: str) -> None:
         raise DataError(f"{path}:1: expected a table, found {kind}: was the table itself downloaded?")
     if len(CONTROL.findall(start)) > len(start) / 100:
         raise DataError(f"{path}: expected a table (CSV, TSV, Parquet, XLSX, JSON lines), found bytes that are no text")
+
+
+def _check_lines(path: Path, data: bytes, limits: Limits) -> None:
+    """Refuses a line that is too long, which may have millions of cells."""
+    begin = 0
+    while len(data) - begin > limits.line:
+        end = max(data.rfind(sign, begin, begin + limits.line + 1) for sign in (b"\n", b"\r"))
+        if end < 0:
+            number = data.count(b"\n", 0, begin) + 1
+            raise limits.exceeded(f"{path}:{number}", "line", "a line of")
+        begin = end + 1
 
 
 def _read_parquet(path: Path, data: bytes, sample: bool, limits: Limits) -> RawTable:

@@ -9,6 +9,8 @@ from collections import Counter
 from pathlib import Path
 
 from kgalign.errors import DataError
+from kgalign.limits import DEFAULT, Limits
+from kgalign.readers.parquet import CELL
 
 SEPARATORS = (",", ";", "\t", "|")
 SHOWN = {"\t": "tabs"}
@@ -19,7 +21,9 @@ EXCEL_HINT = re.compile(r"sep=(.)\r?\n", re.IGNORECASE)  # the first line of som
 CLOSE = "close it, or double a quote that is part of a cell"
 
 
-def read_text(path: Path, text: str, is_tsv: bool = False, is_cut: bool = False) -> tuple[str, list[list[str]], list[int]]:
+def read_text(
+    path: Path, text: str, is_tsv: bool = False, is_cut: bool = False, limits: Limits = DEFAULT
+) -> tuple[str, list[list[str]], list[int]]:
     """The format in words, the cells of each row, and the line on which each row begins. Blank rows are left out.
 
     Args:
@@ -27,15 +31,16 @@ def read_text(path: Path, text: str, is_tsv: bool = False, is_cut: bool = False)
         text: All its text.
         is_tsv: Its name says that tabs are between the cells.
         is_cut: The text is the beginning of a file, and its last row may not be whole.
+        limits: How much memory the cells may take.
     """
     text = text.removeprefix("\ufeff")
     if hint := EXCEL_HINT.match(text):
         text, separator, skipped = text[hint.end() :], hint[1], 1
     else:
-        separator, skipped = _find_separator(text, "\t" if is_tsv else ","), 0
-    rows, lines, problem = _parse(text, separator)
+        separator, skipped = _find_separator(path, text, "\t" if is_tsv else ",", limits), 0
+    rows, lines, problem = _parse(path, text, separator, limits)
     if problem and separator == "\t":  # TSV often has no quoting
-        rows, lines, problem = _parse(text, separator, csv.QUOTE_NONE)
+        rows, lines, problem = _parse(path, text, separator, limits, csv.QUOTE_NONE)
     if is_cut:
         rows, lines = rows[:-1], lines[:-1]
     elif problem:
@@ -44,7 +49,7 @@ def read_text(path: Path, text: str, is_tsv: bool = False, is_cut: bool = False)
     return name, rows, [line + skipped for line in lines]
 
 
-def _find_separator(text: str, usual: str) -> str:
+def _find_separator(path: Path, text: str, usual: str, limits: Limits) -> str:
     """The separator that gives the most rows as many cells as the first row has; of several, the usual one, or the one with more cells."""
     end = -1
     for _ in range(SNIFFED):
@@ -54,7 +59,7 @@ def _find_separator(text: str, usual: str) -> str:
     sample = text if end < 0 else text[:end]
     best, chosen = (False, 0.0, False, 0), usual
     for separator in SEPARATORS:
-        widths = [len(row) for row in _parse(sample, separator)[0]]
+        widths = [len(row) for row in _parse(path, sample, separator, limits)[0]]
         if not widths:
             continue
         width, count = Counter(widths).most_common(1)[0]
@@ -65,11 +70,12 @@ def _find_separator(text: str, usual: str) -> str:
 
 
 def _parse(
-    text: str, separator: str, quoting: int = csv.QUOTE_MINIMAL
+    path: Path, text: str, separator: str, limits: Limits, quoting: int = csv.QUOTE_MINIMAL
 ) -> tuple[list[list[str]], list[int], tuple[int, str] | None]:
     """The rows with the lines on which they begin, and the line and nature of a quote that is never closed."""
     rows, lines = list[list[str]](), list[int]()
     problem = None
+    most = limits.memory - len(text)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, quoting=quoting)  # type: ignore[arg-type]
     before, limit = 0, csv.field_size_limit(LONGEST_CELL)
     try:
@@ -80,6 +86,9 @@ def _parse(
                 and _swallows_rows(row, separator, len(rows[0]) if rows else 0)
             ):
                 problem = before + 1, f"a quote that begins in this row is not closed before the next rows; {CLOSE}"
+            most -= CELL * (len(row) + 1)
+            if most < 0:
+                raise limits.exceeded(path, "memory", "a table to have")
             if any(row):
                 rows.append(row)
                 lines.append(before + 1)

@@ -17,6 +17,8 @@ from kgalign.readers.xml_roles import Roles
 from kgalign.readers.xml_tags import Tag, escape, write_tag
 
 Holds = Literal["nodes", "properties", "markup"]
+KEPT_NOTES = 1000  # of lost parts, and of mended ones; the others are only counted, since a file of `<` has one for each byte
+MORE = {is_lost: Note(1, "", "", is_lost) for is_lost in (True, False)}
 LONGEST_LOOSE = 1 << 16  # characters of text outside of any property that are kept, until it is known to which property they belong
 
 
@@ -62,6 +64,7 @@ class Elements:
         self.root = Tag("", {})
         self.line = 1
         self.notes: list[Note] = []
+        self._noted = Counter[bool]()
         self.elements: list[Element] = []
         self._roles = roles
         self._is_closed = False  # the end tag of the root was there
@@ -79,7 +82,9 @@ class Elements:
 
     def note(self, text: str, reason: str, is_lost: bool = False, line: int = 0) -> None:
         """Remembers something that was wrong, on the current line or on another."""
-        self.notes.append(Note(line or self.line, " ".join(text.split())[:80], reason, is_lost))
+        self._noted[is_lost] += 1
+        is_kept = self._noted[is_lost] <= KEPT_NOTES
+        self.notes.append(Note(line or self.line, " ".join(text.split())[:80], reason, is_lost) if is_kept else MORE[is_lost])
 
     def put(self, found: str, is_visible: bool) -> None:
         """Text, already escaped, in its place."""

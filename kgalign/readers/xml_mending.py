@@ -32,7 +32,8 @@ class _Scanner:
     """Reads a document from its beginning to its end."""
 
     def __init__(self, text: str) -> None:
-        found = DOCTYPE.search(text)
+        begin = text.find("<!DOCTYPE")
+        found = DOCTYPE.match(text, begin) if begin >= 0 else None
         self.text = text
         self.entities: dict[str, str] = {}
         for name, double, single in ENTITY.findall((found[1] or "") if found else ""):
@@ -58,8 +59,9 @@ class _Scanner:
         """The place after something that is not a tag."""
         start = at + len(begin)
         if not end:
-            found = DOCTYPE.match(self.text, at)
+            found = DOCTYPE.match(self.text, at) if begin not in missing else None
             stop = after = found.end() if found else start
+            missing.update(() if found else (begin,))
         else:
             stop = -1 if end in missing else self.text.find(end, start)
             after = stop + len(end)

@@ -28,6 +28,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess as Process
 from pathlib import Path
+from urllib.parse import unquote_plus
 
 from fuzz_corpus import ENDPOINT, Entry, make_corpus
 from fuzz_damage import damage
@@ -39,6 +40,8 @@ from kgalign.runs.folder import FILES
 UNSAFE = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")  # what a terminal obeys, but line feeds
 WARNING = re.compile(r"^\S+\.py:\d+: \w*Warning: ", re.MULTILINE)
 LONGEST_LINE = 10_000
+ANSWERS = {".json": "application/sparql-results+json", ".nt": "application/n-triples", ".ttl": "text/turtle"}
+NO_ROWS = b'{"results": {"bindings": []}}'  # of the pages after the first
 SECONDS, MEMORY = 60.0, 4 << 30  # that one input may take
 
 
@@ -77,7 +80,7 @@ def fuzz(
             ours, theirs = context.Pipe()
             last = None if count is None else first + count
             process = context.Process(
-                target=_work, args=(theirs, corpus, seed, number, last, list(only), deadline - time.monotonic(), keep)
+                target=_work, args=(theirs, corpus, seed, first, number, last, list(only), deadline - time.monotonic(), keep)
             )
             process.start()
             theirs.close()
@@ -85,8 +88,8 @@ def fuzz(
             if not ended:  # it crashed or hung, so the next process goes on behind that input
                 name, folder = _kept_input(seed, number, only, corpus, keep)
                 process.join(1)
-                is_crash = (process.exitcode or 0) < 0 and process.exitcode != -signal.SIGKILL
-                how = f"a crash by signal {-process.exitcode}" if is_crash else f"no end after {SECONDS:.0f} s"
+                code = process.exitcode or 0
+                how = f"no end after {SECONDS:.0f} s" if code == -signal.SIGKILL else f"a crash with exit code {code}"
                 failures.append(Failure(number, name, how, folder))
                 number += 1
             elif time.monotonic() < deadline and count is None:
@@ -108,6 +111,8 @@ def _watch(process: Process, pipe: Connection, number: int, failures: list[Failu
                 print(message, flush=True)
             else:
                 number, patience = message, SECONDS
+                if number and not number % 1000:
+                    print(f"{number:,} inputs so far", flush=True)
     process.kill()
     process.join()
     return number, False
@@ -117,6 +122,7 @@ def _work(
     pipe: Connection,
     corpus: Path,
     seed: int,
+    first: int,
     number: int,
     last: int | None,
     only: list[str],
@@ -127,13 +133,16 @@ def _work(
     entries = _entries(corpus, only)
     _limit_memory()
     show_log()
+    if number == first:
+        for whole in _refused_whole(corpus, entries):
+            pipe.send(whole)
     began = time.monotonic()
     while time.monotonic() - began < seconds and (last is None or number < last):
         pipe.send(number)
         with tempfile.TemporaryDirectory(prefix="kgalign-fuzz-") as temporary:
             entry, damaged = _make_input(Path(temporary), corpus, entries, seed, number)
             before = _contents(Path(temporary))
-            problem, said = _problem(entry, Path(temporary), before)
+            problem, said, _ = _problem(entry, Path(temporary), before)
             if problem:
                 folder = _keep(Path(temporary), before, keep / f"{seed}-{number}", entry, said)
                 pipe.send(Failure(number, f"{entry.name} with {damaged}", problem, folder))
@@ -152,46 +161,65 @@ def _entries(corpus: Path, only: Sequence[str]) -> list[Entry]:
     return [entry for entry in entries if not only or entry.name.startswith(tuple(only))]
 
 
+def _refused_whole(corpus: Path, entries: Sequence[Entry]) -> Iterator[Failure]:
+    """The entries that are refused though nothing is damaged: they would find nothing. This also compiles what all inputs need."""
+    for entry in {(entry.name, *entry.arguments): entry for entry in entries}.values():
+        with tempfile.TemporaryDirectory(prefix="kgalign-fuzz-") as temporary:
+            folder = Path(temporary)
+            _copy_files(corpus, entry, folder)
+            problem, said, status = _problem(entry, folder, _contents(folder))
+        if problem or status == 2:
+            yield Failure(-1, entry.name, f"{problem or 'refused'} though it is whole: {said[-300:]}", corpus)
+
+
+def _copy_files(corpus: Path, entry: Entry, folder: Path) -> None:
+    for name in (*entry.damaged, *entry.others):
+        (shutil.copytree if (corpus / name).is_dir() else shutil.copy)(corpus / name, folder / name)
+
+
 def _make_input(folder: Path, corpus: Path, entries: Sequence[Entry], seed: int, number: int) -> tuple[Entry, str]:
     """Copies the files of an entry into a folder and damages one."""
     chance = random.Random(f"{seed} {number}")
     entry = chance.choice(entries)
-    for name in (*entry.damaged, *entry.others):
-        (shutil.copytree if (corpus / name).is_dir() else shutil.copy)(corpus / name, folder / name)
+    _copy_files(corpus, entry, folder)
     return entry, damage(folder / chance.choice(list(entry.damaged)), chance)
 
 
-def _problem(entry: Entry, folder: Path, before: dict[str, bytes]) -> tuple[str, str]:
-    """What is wrong with how a command took its input, empty if nothing is; and what it said."""
+def _problem(entry: Entry, folder: Path, before: dict[str, bytes]) -> tuple[str, str, int]:
+    """What is wrong with how a command took its input, empty if nothing is; what it said, and its exit code."""
     out, err = io.StringIO(), io.StringIO()
     home = Path.cwd()
     os.chdir(folder)
     try:
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), _endpoint(folder / "answer.json") as address:
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), _endpoint(folder) as address:
             status = run([argument.replace(ENDPOINT, address) for argument in entry.arguments])
     except BaseException:
-        return "an exception left the command", f"{out.getvalue()}\n{err.getvalue()}\n{traceback.format_exc()}"
+        return "an exception left the command", f"{out.getvalue()}\n{err.getvalue()}\n{traceback.format_exc()}", -1
     finally:
         os.chdir(home)
     said = f"{out.getvalue()}\n{err.getvalue()}"
-    lines = err.getvalue().splitlines()
+    return _wrong_ending(status, said, err.getvalue().splitlines()) or _left_behind(entry, folder, before, status), said, status
+
+
+def _wrong_ending(status: int, said: str, lines: Sequence[str]) -> str:
+    """What is wrong with what a command said; the lines are those of stderr."""
     if status not in (0, 1, 2):
-        return f"exit code {status}: {lines[-1] if lines else ''}"[:300], said
+        return f"exit code {status}: {lines[-1] if lines else ''}"[:300]
     if status == 2 and (sum(line.startswith("kgalign: ") for line in lines) != 1 or not lines[-1].startswith("kgalign: ")):
-        return "exit code 2 without one line that says why", said
+        return "exit code 2 without one line that says why"
     if found := UNSAFE.search(said):
-        return f"prints the control character {found[0]!r}", said
+        return f"prints the control character {found[0]!r}"
     if max(map(len, lines), default=0) > LONGEST_LINE:
-        return f"a line of {max(map(len, lines)):,} characters", said
+        return f"a line of {max(map(len, lines)):,} characters"
     if found := WARNING.search(said):
-        return f"a warning of Python: {found[0]}", said
-    return _left_behind(entry, folder, before, status), said
+        return f"a warning of Python: {found[0]}"
+    return ""
 
 
 def _left_behind(entry: Entry, folder: Path, before: dict[str, bytes], status: int) -> str:
     """What is wrong with the files after a command."""
     after = _contents(folder)
-    output = "run/" if "run" not in entry.arguments[:2] else ""
+    output = "run/" if status in (0, 1) and entry.arguments[0] in ("align", "decode") else ""
     changed = [name for name, content in before.items() if after.get(name) != content and not (output and name.startswith(output))]
     if changed:
         return f"{changed[0]} is changed or gone"
@@ -200,27 +228,29 @@ def _left_behind(entry: Entry, folder: Path, before: dict[str, bytes], status: i
         return f"drafts are left: {', '.join(new)}"
     if status == 2 and new:
         return f"refused its input but wrote {', '.join(new)}"
-    is_run = status == 0 and output and entry.arguments[0] in ("align", "decode")
-    if is_run and {path.name for path in (folder / "run").iterdir()} | {"classes.tsv"} != FILES:
+    if output and {path.name for path in (folder / "run").iterdir()} | {"classes.tsv"} != FILES:
         return "the run is not whole"
     return ""
 
 
 @contextlib.contextmanager
-def _endpoint(answer: Path) -> Iterator[str]:
-    """The address of a server that answers every request with a file, where there is one."""
-    if not answer.is_file():
+def _endpoint(folder: Path) -> Iterator[str]:
+    """The address of a server whose first page is a file of that folder, where there is one."""
+    answer = next(folder.glob("answer.*"), None)
+    if answer is None:
         yield ""
         return
-    content = answer.read_bytes()
+    content, media_type = answer.read_bytes(), ANSWERS[answer.suffix]
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
-            self.rfile.read(int(self.headers["Content-Length"]))
+            query = unquote_plus(self.rfile.read(int(self.headers["Content-Length"])).decode())
+            found = NO_ROWS if "OFFSET" in query or "STR(?s) >" in query else content
             self.send_response(200)
-            self.send_header("Content-Length", str(len(content)))
+            self.send_header("Content-Type", media_type)
+            self.send_header("Content-Length", str(len(found)))
             self.end_headers()
-            self.wfile.write(content)
+            self.wfile.write(found)
 
         def log_message(self, *_: object) -> None:
             pass

@@ -7,6 +7,7 @@ import csv
 import gzip
 import io
 import json
+import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -200,14 +201,20 @@ def _models(folder: Path) -> list[Entry]:
 
 
 def _answers(folder: Path, task: AlignmentTask) -> list[Entry]:
-    """An answer of an endpoint; the endpoint gives it to every request."""
+    """The first answer of an endpoint, see `_endpoint` in fuzz.py: a page, which is whole since it has one subject; or the graph of a query."""
     bindings = [
         {
-            "s": {"type": "uri", "value": entity},
+            "s": {"type": "uri", "value": task.source.entities[0]},
             "p": {"type": "uri", "value": "http://x/p"},
             "o": {"type": "literal", "value": name},
         }
-        for entity, name in zip(task.source.entities, task.source.names, strict=True)
+        for name in task.source.names
     ]
     (folder / "answer.json").write_text(json.dumps({"head": {"vars": ["s", "p", "o"]}, "results": {"bindings": bindings}}), "utf-8")
-    return [Entry("sparql", ["info", f"sparql+{ENDPOINT}", "--limit", "seconds=2"], ["answer.json"])]
+    (folder / "part.rq").write_text("CONSTRUCT { ?s ?p ?o } WHERE { ?s ?p ?o }", "utf-8")
+    info = ["info", f"sparql+{ENDPOINT}", "--limit", "seconds=2"]
+    entries = [Entry("sparql", info, ["answer.json"])] * 3
+    for ending in ("nt", "ttl"):
+        shutil.copy(folder / f"left.{ending}", folder / f"answer.{ending}")
+        entries.append(Entry("sparql --query", [*info, "--query", "part.rq"], [f"answer.{ending}"], ["part.rq"]))
+    return entries

@@ -147,10 +147,10 @@ def _parquet(content: bytes, chance: random.Random) -> bytes:
     """A column taken out, renamed, or of another type."""
     try:
         table = pa.parquet.read_table(io.BytesIO(content))
-    except (pa.ArrowException, OSError):
+        at = chance.randrange(table.num_columns)
+        name, rows = table.column_names[at], len(table)
+    except (pa.ArrowException, OSError, ValueError):  # no table any more, none with columns, or names that are no UTF-8
         return _bytes(content, chance)
-    at = chance.randrange(table.num_columns)
-    name, rows = table.column_names[at], len(table)
     match chance.randrange(6):
         case 0:
             table = table.remove_column(at)

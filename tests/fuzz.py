@@ -30,6 +30,9 @@ from multiprocessing.process import BaseProcess as Process
 from pathlib import Path
 from urllib.parse import unquote_plus
 
+# Idle threads sleep, as in conftest.py: on small graphs, threads that spin take most of the time. It is read by the imports below.
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+
 from fuzz_corpus import ENDPOINT, Entry, make_corpus
 from fuzz_damage import damage
 

@@ -226,7 +226,7 @@ def test_an_npz_bomb_is_refused_before_it_is_unpacked(tmp_path):
     began = time.process_time()
     with pytest.raises(DataError, match=r"lie\.npz: expected arrays of at most 2,147,483,648 bytes"):
         read_candidates(tmp_path / "lie.npz")
-    assert time.monotonic() - began < 1
+    assert time.process_time() - began < 1
 
 
 NO_ARRAYS = {

@@ -175,10 +175,20 @@ def test_an_answer_of_another_shape_is_one_line(name):
 
 def test_an_answer_that_is_nested_too_deeply_is_one_line():
     with (
-        endpoint("", answer=b"[" * 200_000) as (address, _),
+        endpoint("", answer=b'{"a":' * 200_000) as (address, _),
         pytest.raises(DataError, match="its answer is nested too deeply"),
     ):
         read_statements(address)
+
+
+@pytest.mark.parametrize("answer", [b"<html>a page</html>", b"[1]", b"no results"])
+def test_an_answer_that_is_no_json_is_not_asked_for_again(answer):
+    with (
+        endpoint("", answer=answer) as (address, queries),
+        pytest.raises(DataError, match=r"but its answer is no JSON object: .*; is the address right"),
+    ):
+        read_statements(address)
+    assert len(queries) == 1
 
 
 def same_rows(*subjects):

@@ -24,6 +24,7 @@ logger = logging.getLogger(__name__)
 PAGE = 10_000  # rows
 LOGGED_EVERY = 100_000  # statements
 NOT_IN_AN_IRI = re.compile(r'[\x00-\x20<>"{}|^`\\]')
+JSON_OBJECT = re.compile(rb"\s*+(?:[{\xef\xfe\xff]|\Z)")  # or a byte order mark; an answer that breaks off is asked for again
 HALF_CHARACTER = re.compile("[\ud800-\udfff]")  # which JSON can hold, and no query
 COMMENT_OR_IRI = re.compile(r"<[^<>\s]*>|#[^\n]*")
 CONSTRUCT = re.compile(r"\bconstruct\b", re.IGNORECASE)
@@ -155,6 +156,8 @@ def _page(client: Client, query: str, offset: int = 0) -> list[Row]:
 
 def _rows(answer: bytes) -> list[Row]:
     """The rows of an answer."""
+    if not JSON_OBJECT.match(answer):
+        raise MalformedAnswerError(f"its answer is no JSON object: {answer[:60].decode('utf-8', 'replace')!r}")
     try:
         found: Any = json.loads(answer)
     except RecursionError:
@@ -162,7 +165,7 @@ def _rows(answer: bytes) -> list[Row]:
     try:
         rows = found["results"]["bindings"]
     except (KeyError, TypeError):
-        raise MalformedAnswerError("its answer holds no results; is this a SPARQL endpoint?") from None
+        raise MalformedAnswerError("its answer holds no results") from None
     if not isinstance(rows, list):
         raise MalformedAnswerError("its answer has rows that are no list")
     return [_row(row) for row in rows]

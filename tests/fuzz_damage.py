@@ -75,7 +75,10 @@ def _damaged(path: Path, content: bytes, chance: random.Random) -> bytes:
         ways += [_archive, _archive]
     if path.suffix == ".gz":
         ways += [_gzip, _gzip]
-    return chance.choice(ways)(content, chance)
+    try:
+        return chance.choice(ways)(content, chance)
+    except Exception:  # what is damaged already may be no Parquet, JSON or archive any more, in ways that nobody foresees
+        return _bytes(content, chance)
 
 
 def _bytes(content: bytes, chance: random.Random) -> bytes:
@@ -161,7 +164,7 @@ def _parquet(content: bytes, chance: random.Random) -> bytes:
         case 2:
             table = table.set_column(at, name, pa.array([chance.choice((None, "text", "\x1b[31m", "1e999"))] * rows, pa.string()))
         case 3:
-            table = table.set_column(at, name, pa.array([b"\xff\xfe"] * rows).view(pa.string()))
+            table = table.set_column(at, name, pa.array([b"\xff\xfe"] * rows, pa.binary()).view(pa.string()))
         case 4:
             table = table.set_column(at, name, pa.nulls(rows, table.schema.field(at).type))
         case _:

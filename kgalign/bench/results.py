@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import platform
@@ -70,16 +71,30 @@ def make_line(
 
 
 def append(line: Line, file: Path) -> None:
-    """Adds a line to a file, which is created if there is none."""
+    """Adds a line to a file, which is created if there is none. The line is written whole or not at all; half a last line is replaced."""
     file.parent.mkdir(parents=True, exist_ok=True)
-    with file.open("a", encoding="utf-8") as lines:
-        lines.write(json.dumps(line, ensure_ascii=False) + "\n")
+    with file.open("ab+", buffering=0) as lines:
+        lines.seek(0)
+        before = _without_half_line(lines.readall())
+        lines.truncate(len(before))
+        is_ended = before[-1:] in (b"", b"\n")
+        content = f"{'' if is_ended else chr(10)}{json.dumps(line, ensure_ascii=False)}\n".encode()
+        try:
+            if lines.write(content) < len(content):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(file))
+        except OSError:
+            lines.truncate(len(before))
+            raise
 
 
 def read_lines(file: Path, experiment: str | None = None) -> list[Line]:
-    """The lines of an experiment, or all lines. The last of several lines for the same run counts; a missing file has no lines."""
+    """The lines of an experiment, or all lines. The last of several lines for the same run counts; a missing file has no lines.
+
+    Half a line at the end, of a process that was killed or a disk that was full, does not count.
+    """
     found = []
-    for number, text in enumerate(file.read_text("utf-8").splitlines() if file.exists() else (), 1):
+    whole = _without_half_line(file.read_bytes()).decode("utf-8") if file.exists() else ""
+    for number, text in enumerate(whole.splitlines(), 1):
         try:
             line = json.loads(text)
             key(line)
@@ -90,6 +105,16 @@ def read_lines(file: Path, experiment: str | None = None) -> list[Line]:
         if experiment in (None, line["experiment"]):
             found.append(line)
     return latest(found)
+
+
+def _without_half_line(content: bytes) -> bytes:
+    """The lines without a last one that was cut off."""
+    end = content.rfind(b"\n") + 1
+    try:
+        json.loads(content[end:])
+    except ValueError:
+        return content[:end]
+    return content
 
 
 def latest(lines: Iterable[Line]) -> list[Line]:

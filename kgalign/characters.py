@@ -9,6 +9,7 @@ from typing import Any
 # Line ends, tabs and commands for terminals, and halves of characters: Python has them for bytes of file names that are not UTF-8.
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 ESCAPE = re.compile(r"\\(?:([\\tnr])|x([0-9a-f]{2})|u([0-9a-f]{4}))")
+HALF = re.compile("[\ud800-\udfff]")
 SHORT = {"\t": "\\t", "\n": "\\n", "\r": "\\r"}
 MEANINGS = {"\\": "\\", "t": "\t", "n": "\n", "r": "\r"}
 
@@ -32,6 +33,11 @@ def unescaped(text: str) -> str:
 def shown(text: str) -> str:
     """The text for a terminal or a log: control characters are shown, and only line feeds do what they mean."""
     return CONTROL.sub(lambda found: "\n" if found[0] == "\n" else _escape(found), text)
+
+
+def whole_characters(text: str) -> str:
+    """The text as UTF-8 can hold it: the half characters that escapes of JSON can make are U+FFFD."""
+    return text if text.isascii() else HALF.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def first_line(error: BaseException) -> str:

@@ -284,6 +284,33 @@ def test_a_folder_of_tables_is_no_table(tmp_path, kgalign):
     assert lines[-1].startswith("kgalign: films: no graph in this folder; expected RDF")
 
 
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        (
+            "t.jsonl",
+            '{"id": "1", "na\\ud800me": "Ro\\ud800me \\ud83d\\ude00", "tags": ["\\udfff", "b"]}\n{"id": "2", "tags": ["c", "d"]}\n',
+        ),
+        ("t.csv", 'id,name,tags\n1,Rome,"[""\\udfff"", ""b""]"\n2,Paris,"[""c"", ""d""]"\n'),
+    ],
+)
+def test_half_characters_that_json_can_hold_reach_no_file(tmp_path, name, text):
+    path = tmp_path / name
+    path.write_text(text, "utf-8")
+    graph = read_graph(path)
+    values = [*graph.attributes.values, *graph.attributes.properties, *graph.entities, *graph.names]
+    assert not any("\ud800" <= sign <= "\udfff" for value in values for sign in value)
+    assert "\N{REPLACEMENT CHARACTER}" in "".join(values)
+    assert ("\N{GRINNING FACE}" in "".join(values)) == (name == "t.jsonl")
+
+
+@pytest.mark.parametrize("cell", ["[" * 20_000 + "]" * 20_000, "[" + "-" * 50_000 + "1]", "[" + "(" * 20_000 + ")" * 20_000 + "]"])
+def test_arrays_that_are_nested_too_deeply_are_text(tmp_path, cell):
+    path = tmp_path / "t.csv"
+    path.write_text(f'id,name,tags\n1,Rome,"{cell}"\n2,Paris,"{cell}"\n', "utf-8")
+    assert cell in read_graph(path).attributes.values
+
+
 def test_an_archive_of_tables_is_to_be_unpacked(tmp_path, kgalign):
     from zipfile import ZipFile
 

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from kgalign.characters import whole_characters
 from kgalign.errors import OptionError
 from kgalign.iri import is_iri, local_name
 from kgalign.readers.label_properties import NAMING, is_alternative_name
@@ -186,7 +187,7 @@ def find_separator(name: str, cells: Sequence[str]) -> str:
 def split_cell(cell: str, separator: str) -> list[str]:
     """The items of a list in a cell, without empty ones."""
     if separator == ARRAY:
-        return [str(item).strip() for item in _array(cell) or [] if str(item).strip()]
+        return [text for item in _array(cell) or [] if (text := whole_characters(str(item)).strip())]
     return [item for part in cell.split(separator) if (item := part.strip())]
 
 
@@ -217,7 +218,7 @@ def _array(cell: str) -> list[object] | None:
     """The items of an array as JSON or Python writes it; None: it is none, or has more than plain items."""
     try:
         found = json.loads(cell)
-    except ValueError:
+    except (ValueError, RecursionError):
         try:
             found = ast.literal_eval(cell)
         except (ValueError, SyntaxError, MemoryError, RecursionError):

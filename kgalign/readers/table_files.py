@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
 
+from kgalign.characters import whole_characters
 from kgalign.errors import DataError
 from kgalign.files import COMPRESSIONS, UNREADABLE, bounded, open_bytes, unreadable
 from kgalign.limits import DEFAULT, Limits
@@ -236,7 +237,7 @@ def _fields(found: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, A
         if isinstance(value, dict):
             yield from _fields(value, f"{before}{name}.")
         else:
-            yield f"{before}{name}", value
+            yield whole_characters(f"{before}{name}"), value
 
 
 def as_cell(value: Any) -> str:
@@ -244,7 +245,7 @@ def as_cell(value: Any) -> str:
     if value is None:
         return ""
     if isinstance(value, str):
-        return value
+        return whole_characters(value)
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float):
@@ -252,5 +253,5 @@ def as_cell(value: Any) -> str:
     if isinstance(value, datetime):
         return value.date().isoformat() if not (value.hour or value.minute or value.second) else value.isoformat(" ")
     if isinstance(value, list | dict):
-        return json.dumps(value, ensure_ascii=False, default=str) if value else ""
+        return whole_characters(json.dumps(value, ensure_ascii=False, default=str)) if value else ""
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)

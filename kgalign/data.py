@@ -429,8 +429,9 @@ class Candidates:
 
     def edges(self) -> tuple[Ints, Ints]:
         """Rows and columns of the candidates that exist, row by row."""
-        rows, slots = np.nonzero(self.targets >= 0)
-        return rows, slots
+        from kgalign.parallel import places  # compiled code, slow to import
+
+        return places(self.targets)
 
     def where(self, chosen: NDArray[Any]) -> Candidates:
         """The candidates of the queries that a mask or an array of positions picks."""

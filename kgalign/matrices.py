@@ -28,7 +28,7 @@ def rows_of(matrix: sparse.csr_array, rows: Ints) -> sparse.csr_array:
 def product(left: sparse.csr_array, right: sparse.csr_array) -> sparse.csr_array:
     """The product of two matrices; indices sorted, zeros kept."""
     arrays = left.indptr, left.indices, left.data, right.indptr, right.indices
-    count = parts(left.shape[0])
+    count = min(left.shape[0], parts(len(left.indices))) or 1
     starts = starts_of(_product_counts(*arrays[:2], *arrays[3:], right.shape[1], count))
     indices, data = _product(*arrays, right.data, starts, right.shape[1], count)
     return _matrix(data, indices, starts, (left.shape[0], right.shape[1]))

@@ -44,6 +44,16 @@ def taken(values: Any, order: Ints) -> Any:
     return _taken(values, order) if len(order) >= SMALL else values[order]
 
 
+def places(targets: Ints) -> tuple[Ints, Ints]:
+    """Row and column of each entry of an array that is not below 0, row by row."""
+    if targets.size < SMALL:
+        rows, columns = np.nonzero(targets >= 0)
+        return rows.astype(np.int32), columns.astype(np.int32)
+    counts = np.count_nonzero(targets >= 0, axis=1)
+    found, slots = _places(targets, starts_of(counts))
+    return found, slots
+
+
 def flat(starts: Ints) -> Ints:
     """The row of each entry, where rows begin at these positions."""
     numbers: Ints = _row_numbers(starts)
@@ -215,6 +225,18 @@ def _sums(ids, values, count, blocks):  # type: ignore[no-untyped-def]
         for block in range(blocks):
             totals[number] += parts[block, number]
     return totals
+
+
+@numba.njit(parallel=True, cache=True)
+def _places(targets, starts):  # type: ignore[no-untyped-def]
+    rows, columns = np.empty(starts[-1], np.int32), np.empty(starts[-1], np.int32)
+    for row in numba.prange(len(targets)):
+        place = starts[row]
+        for column in range(targets.shape[1]):
+            if targets[row, column] >= 0:
+                rows[place], columns[place] = row, column
+                place += 1
+    return rows, columns
 
 
 @numba.njit(parallel=True, cache=True)

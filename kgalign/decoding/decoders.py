@@ -18,6 +18,7 @@ from kgalign.decoding.cardinality import several_links
 from kgalign.errors import OptionError, check_at_least
 
 PLAUSIBLE = 0.5
+LESS = 0.999  # of a probability: surely less, whatever the rounding
 
 
 def greedy(candidates: Candidates, *, seed: int = 0) -> Alignment:
@@ -107,16 +108,16 @@ def joint(candidates: Candidates, *, tau: float = 0.0, unmatched: float = 0.01, 
     if candidates.cardinality != "one-to-one":
         return replace(several_links(candidates, max(tau, unmatched), fill=fill), record={"decoder": "joint"})
     probabilities = candidates.probabilities()
-    rows, slots = np.nonzero((candidates.targets >= 0) & (probabilities >= max(tau, 1e-300)))
-    columns, count = _columns(candidates)
-    columns = columns[rows, slots]
+    # The solver considers no candidate that is less probable than no match; most are.
+    rows, slots = np.nonzero((candidates.targets >= 0) & (probabilities >= max(tau, LESS * unmatched)))
+    columns, count = _numbered(candidates.targets[rows, slots])
     starts = np.searchsorted(rows, np.arange(len(candidates) + 1))
     price = np.full(len(candidates), -np.log(unmatched))
     solution = assign(starts, columns, -np.log(probabilities[rows, slots]), count, price)
     matched = np.flatnonzero(solution.columns[rows] == columns)
     chosen = np.full(len(candidates), 0 if fill else -1)
     chosen[rows[matched]] = slots[matched]
-    worthwhile = probabilities[rows, slots] > unmatched  # the solver considers no others
+    worthwhile = probabilities[rows, slots] > unmatched
     spaces, largest = _sub_spaces(rows[worthwhile], columns[worthwhile], len(candidates), count)
     return replace(
         _decided(candidates, chosen, probabilities), record={"decoder": "joint", "sub_spaces": spaces, "largest_sub_space": largest}
@@ -165,10 +166,15 @@ def _decided(candidates: Candidates, chosen: Ints, probabilities: Floats) -> Ali
 def _columns(candidates: Candidates) -> tuple[Ints, int]:
     """The targets numbered 0..m-1 without gaps, -1 where there is none, and m."""
     there = candidates.targets >= 0
-    pool, numbers = np.unique(candidates.targets[there], return_inverse=True)
     columns = np.full(candidates.targets.shape, -1, np.int64)
-    columns[there] = numbers
-    return columns, len(pool)
+    columns[there], count = _numbered(candidates.targets[there])
+    return columns, count
+
+
+def _numbered(targets: Ints) -> tuple[Ints, int]:
+    """The targets numbered 0..m-1 without gaps, ascending, and m."""
+    numbers = np.cumsum(np.bincount(targets) > 0) - 1
+    return numbers[targets], int(numbers[-1]) + 1 if len(targets) else 0
 
 
 def _mean_of_best(owners: Ints, scores: Floats, count: int, k: int) -> Floats:

@@ -32,11 +32,24 @@ def matching_marginals(candidates: Candidates, no_match_score: float, iterations
 
 def balance(candidates: Candidates, iterations: int) -> Floats:
     """(n, k) probabilities after Sinkhorn normalisation, in which queries compete for targets: rows and columns sum to 1 at most."""
-    rows, slots, row_starts, by_column, column_starts = _sorted_edges(candidates)
-    values = candidates.probabilities()[rows, slots].astype(np.float64)
-    shares = np.zeros(candidates.scores.shape)
-    shares[rows, slots] = _balanced(row_starts, column_starts, by_column, values, iterations)
-    return shares
+    order, starts = by_target(candidates.targets)
+    return _balanced(candidates.probabilities(), candidates.targets, order, starts, iterations)
+
+
+def shared_among(values: Floats, targets: Ints, *, as_odds: bool) -> Floats:
+    """(n, k) the values, where those of a target sum to 1 at most.
+
+    Args:
+        values: (n, k) a probability for each candidate.
+        targets: (n, k) the candidates, -1 where there is none.
+        as_odds: Whether the candidates of a target first compete by their odds, beside no match.
+    """
+    return _shared_among(np.ascontiguousarray(values, np.float64), *by_target(targets), as_odds)
+
+
+def by_target(targets: Ints) -> tuple[Ints, Ints]:
+    """The places of (n, k) candidates ordered by their targets, and where each target begins."""
+    return by_row(targets.ravel(), int(targets.max(initial=-1)) + 1)
 
 
 def _sorted_edges(candidates: Candidates) -> tuple[Ints, Ints, Ints, Ints, Ints]:
@@ -48,23 +61,55 @@ def _sorted_edges(candidates: Candidates) -> tuple[Ints, Ints, Ints, Ints, Ints]
 
 
 @numba.njit(parallel=True, cache=True)
-def _balanced(row_starts, column_starts, by_column, values, iterations):  # type: ignore[no-untyped-def]
-    """The values after so many normalisations of rows and columns."""
-    values = values.copy()
+def _balanced(values, targets, order, starts, iterations):  # type: ignore[no-untyped-def]
+    """The values after so many normalisations of rows and columns.
+
+    Only the factors of rows and columns change from one to the next, and they fit into a cache where values do not.
+    """
+    count, k = values.shape
+    of_rows, of_columns = np.ones(count), np.ones(len(starts) - 1)
+    by_column = np.empty(len(order))
+    rows = np.empty(len(order), np.int32)
+    for at in numba.prange(len(order)):
+        rows[at] = order[at] // k
+        by_column[at] = values[rows[at], order[at] % k]
     for _ in range(iterations):
-        for row in numba.prange(len(row_starts) - 1):
+        for row in numba.prange(count):
             total = 0.0
-            for at in range(row_starts[row], row_starts[row + 1]):
-                total += values[at]
-            for at in range(row_starts[row], row_starts[row + 1]):
-                values[at] /= max(total, 1e-300)
-        for column in numba.prange(len(column_starts) - 1):
+            for slot in range(k):
+                if targets[row, slot] >= 0:
+                    total += values[row, slot] * of_columns[targets[row, slot]]
+            of_rows[row] = 1 / max(total, 1e-300)
+        for column in numba.prange(len(of_columns)):
             total = 0.0
-            for at in range(column_starts[column], column_starts[column + 1]):
-                total += values[by_column[at]]
-            for at in range(column_starts[column], column_starts[column + 1]):
-                values[by_column[at]] /= max(total, 1.0)
-    return values
+            for at in range(starts[column], starts[column + 1]):
+                total += by_column[at] * of_rows[rows[at]]
+            of_columns[column] /= max(total * of_columns[column], 1.0)
+    found = np.zeros(values.shape)
+    for row in numba.prange(count):
+        for slot in range(k):
+            if targets[row, slot] >= 0:
+                found[row, slot] = values[row, slot] * of_rows[row] * of_columns[targets[row, slot]]
+    return found
+
+
+@numba.njit(parallel=True, cache=True)
+def _shared_among(values, order, starts, as_odds):  # type: ignore[no-untyped-def]
+    found = np.zeros(values.size)
+    given = values.ravel()
+    for column in numba.prange(len(starts) - 1):
+        places = order[starts[column] : starts[column + 1]]
+        total, odds = 0.0, 0.0
+        for place in places:
+            found[place] = given[place] / max(1 - given[place], 1e-9) if as_odds else given[place]
+            odds += found[place]
+        for place in places:
+            if as_odds:
+                found[place] /= 1 + odds
+            total += found[place]
+        for place in places:
+            found[place] /= max(total, 1.0)
+    return found.reshape(values.shape)
 
 
 @numba.njit(parallel=True, cache=True)

@@ -15,6 +15,7 @@ from kgalign.data import Alignment, Floats, Ints
 from kgalign.features.literals import LiteralPair, Literals
 from kgalign.features.relations import Edges, best_matches
 from kgalign.features.shared import shared_features
+from kgalign.parallel import counts, unique
 
 MIN_SINGLE = 0.7  # entities for each value: an entity with many values rarely has all of them in both graphs
 MIN_CONFIDENT = 0.9  # that two values differ: below this they are no evidence
@@ -161,8 +162,9 @@ def _singleness(values: _Values, count: int) -> Floats:
     """(g,) entities for each value: 1 where none has two."""
     there = values.points >= 0
     points = values.points[there]
-    of_entities = np.unique(values.entities[there] * count + points) % max(1, count)
-    return np.bincount(of_entities, minlength=count) / np.maximum(np.bincount(points, minlength=count), 1)
+    of_entities = unique(values.entities[there] * count + points)[0] % max(1, count)
+    found: Floats = counts(of_entities, count) / np.maximum(counts(points, count), 1)
+    return found
 
 
 def _how_far_known(values: _Values, shape: tuple[int, int]) -> sparse.csr_array:

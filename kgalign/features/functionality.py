@@ -13,8 +13,9 @@ import numpy as np
 from scipy import sparse
 
 from kgalign.data import Alignment, Floats, Ints
-from kgalign.features.relations import Edges
-from kgalign.parallel import unique
+from kgalign.features.relations import Edges, facts_between_links
+from kgalign.matrices import product, transposed
+from kgalign.parallel import counts, sums, unique
 
 PRIOR_INCLUSION = 0.1  # of a relation in another before any fact is known, counted as one fact
 SUREST = 0.999  # of one pair of edges
@@ -36,30 +37,17 @@ class Inclusions:
     def of(cls, edges: tuple[Edges, Edges], known: Alignment) -> Inclusions:
         known = known.where(known.scores > 0)  # so that both products have the same pairs of relations
         order = np.argsort(known.scores, kind="stable")  # of several links of an entity, the most probable one stays
-        facts = []
+        numbers, shares = [], []
         for side, ids in zip(edges, (known.sources, known.targets), strict=True):
             number, probability = np.full(side.adjacency.shape[0], -1, np.int64), np.zeros(side.adjacency.shape[0])
             number[ids[order]], probability[ids[order]] = known.targets[order], known.scores[order]
-            entities, relations, ends = side.triples.T
-            inside = (number[entities] >= 0) & (number[ends] >= 0)
-            entities, relations, ends = entities[inside], relations[inside], ends[inside]
-            keys = number[entities] * edges[1].adjacency.shape[0] + number[ends]
-            facts.append((keys, relations, probability[entities] * probability[ends]))
-        keys, columns = unique(np.concatenate([facts[0][0], facts[1][0]]))
-        places = np.split(columns, [len(facts[0][0])])
-        weighted, plain = (
-            [
-                sparse.csr_array(
-                    (weights if own else np.ones(len(weights)), (relations, column)), shape=(2 * side.relations, len(keys))
-                )
-                for (_, relations, weights), column, side in zip(facts, places, edges, strict=True)
-            ]
-            for own in (True, False)
-        )
-        common = sparse.csr_array(weighted[0] @ plain[1].T), sparse.csr_array(plain[0] @ weighted[1].T)
-        for matrix in common:
-            matrix.sort_indices()
-        return cls(common, (weighted[0].sum(axis=1), weighted[1].sum(axis=1)))
+            numbers.append(number)
+            shares.append(probability)
+        sides = facts_between_links(edges, (numbers[0], numbers[1]), edges[1].adjacency.shape[0], (shares[0], shares[1]))
+        (plain, weighted), (other_plain, other_weighted) = sides
+        common = product(transposed(weighted), other_plain), product(transposed(plain), other_weighted)
+        often = [sums(side.indices, side.data, side.shape[1]) for side in (weighted, other_weighted)]
+        return cls(common, (often[0], often[1]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,8 +89,9 @@ def inverse_functionality(side: Edges) -> Floats:
     """(2 r,) how well the end of each relation determines its beginning: the number of ends for each edge."""
     _, relations, ends = side.triples.T
     count, kinds = side.adjacency.shape[0], 2 * side.relations
-    of_ends = np.bincount(unique(relations * count + ends)[0] // max(count, 1), minlength=kinds)
-    return of_ends / np.maximum(np.bincount(relations, minlength=kinds), 1)
+    of_ends = counts(unique(relations * count + ends)[0] // max(count, 1), kinds)
+    found: Floats = of_ends / np.maximum(counts(relations, kinds), 1)
+    return found
 
 
 def _shared(edges: tuple[Edges, Edges], known: Alignment) -> sparse.csr_array:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import scipy  # which imports its parts when they are first used
 
-from kgalign.data import Alignment, AlignmentTask, Ints, KnowledgeGraph, one_link
+from kgalign.blocks import by_blocks
+from kgalign.data import Alignment, AlignmentTask, Floats, Ints, KnowledgeGraph, one_link
 
 MIN_MATCH = 0.2  # of two relations or properties that are taken for the same
 
@@ -117,27 +118,47 @@ def match_relations(edges: tuple[Edges, Edges], known: Alignment) -> scipy.spars
 
     Relations r.. and s.. are the reversed ones. Entities of one group of links count as one.
     """
-    from kgalign.parallel import unique  # compiled code, slow to import
+    from kgalign.matrices import product, transposed  # compiled code, slow to import
 
-    shapes, keys, relations = [], [], []
     groups = group_links(known)
-    has_groups = len(np.unique(groups)) < len(groups)
-    for side, ids in zip(edges, (known.sources, known.targets), strict=True):
-        numbers = np.full(side.adjacency.shape[0], -1, np.int64)
-        numbers[ids] = groups
-        triples = side.triples
-        inside = (numbers[triples[:, 0]] >= 0) & (numbers[triples[:, 2]] >= 0)
-        own = np.column_stack([numbers[triples[inside, 0]] * len(known) + numbers[triples[inside, 2]], triples[inside, 1]])
-        own = np.unique(own, axis=0) if has_groups else own  # one fact, however many of a group state it
-        keys.append(own[:, 0])
-        relations.append(own[:, 1])
-        shapes.append(2 * side.relations)
-    pairs, columns = unique(np.concatenate(keys))
-    left, right = (
-        scipy.sparse.csr_array((np.ones(len(relation)), (relation, column)), shape=(shape, len(pairs)))
-        for relation, column, shape in zip(relations, np.split(columns, [len(keys[0])]), shapes, strict=True)
-    )
-    both = scipy.sparse.coo_array(left @ right.T)
+    numbers = [np.full(side.adjacency.shape[0], -1, np.int64) for side in edges]
+    for number, ids in zip(numbers, (known.sources, known.targets), strict=True):
+        number[ids] = groups
+    (left, _), (right, _) = facts_between_links(edges, (numbers[0], numbers[1]), len(known))
+    for matrix in (left, right):
+        matrix.data[:] = 1  # one fact, however many of a group state it
+    both = scipy.sparse.coo_array(product(transposed(left), right))
     # Two more facts on either side: one common fact is not yet a match.
-    often = np.sqrt((left.sum(axis=1)[both.row] + 2) * (right.sum(axis=1)[both.col] + 2))
-    return scipy.sparse.csr_array((both.data / often, (both.row, both.col)), shape=shapes)
+    often = np.sqrt((left.sum(axis=0)[both.row] + 2) * (right.sum(axis=0)[both.col] + 2))
+    return scipy.sparse.csr_array((both.data / often, (both.row, both.col)), shape=both.shape)
+
+
+def facts_between_links(
+    edges: tuple[Edges, Edges], numbers: tuple[Ints, Ints], width: int, shares: tuple[Floats, Floats] | None = None
+) -> list[tuple[scipy.sparse.csr_array, scipy.sparse.csr_array]]:
+    """For each graph (f, 2 r) how often its relations join two known links; each pair of links has a row. Also by their probabilities.
+
+    Args:
+        edges: Those of both graphs.
+        numbers: (n,) and (m,) the number of each entity's link, -1: it has none.
+        width: More than the largest number.
+        shares: (n,) and (m,) the probabilities of those links; a fact counts by the product of both.
+    """
+    from kgalign.matrices import from_entries  # compiled code, slow to import
+    from kgalign.parallel import taken, unique
+
+    inside = [
+        np.flatnonzero(by_blocks(lambda ends, own=own: (own[ends] >= 0).all(axis=1), side.triples[:, ::2]))
+        for side, own in zip(edges, numbers, strict=True)
+    ]
+    ends = [[taken(side.triples[:, at], chosen) for at in range(3)] for side, chosen in zip(edges, inside, strict=True)]
+    keys = [taken(own, entities) * width + taken(own, others) for own, (entities, _, others) in zip(numbers, ends, strict=True)]
+    different, places = unique(np.concatenate(keys))
+    found = []
+    for position, (own, (entities, relations, others)) in enumerate(zip(np.split(places, [len(keys[0])]), ends, strict=True)):
+        shape = len(different), 2 * edges[position].relations
+        plain = from_entries(np.ones(len(own)), own, relations, shape)
+        if shares is not None:
+            share = taken(shares[position], entities) * taken(shares[position], others)
+        found.append((plain, plain if shares is None else from_entries(share, own, relations, shape)))
+    return found

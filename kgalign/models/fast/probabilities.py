@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from kgalign.blocks import by_blocks
 from kgalign.data import INDIVIDUAL, Candidates, Cardinality, Floats, Ints, one_link
-from kgalign.decoding.marginals import FARTHEST, balance, matching_marginals
+from kgalign.decoding.marginals import FARTHEST, balance, matching_marginals, shared_among
 from kgalign.features.anchors import anchored
 from kgalign.features.copies import one_to_one_copies
 from kgalign.features.functionality import AnchoredEvidence
@@ -88,9 +89,7 @@ class LinkProbabilities:
         that rejects most of the seeds that have taught it is not believed: then winners are right as far as they are anchored.
         """
         won = self._won_rows(candidates) if self.is_taught else self._won(candidates)
-        rows, slots = candidates.edges()
-        targets = candidates.targets[rows, slots]
-        won[rows, slots] = one_to_one_copies(self.features.prepared.copies, candidates.queries[rows], targets, won[rows, slots])
+        won = self._among_copies(won, candidates)
         winners, best = won.argmax(axis=1), won.max(axis=1, initial=0)
         log_odds = self._log_odds(candidates, winners)
         groups = self.features.prepared.groups[candidates.queries]
@@ -99,13 +98,7 @@ class LinkProbabilities:
             believed = anchored(self.around.amount(candidates.queries, candidates.targets[np.arange(len(candidates)), winners]))
         else:
             believed = probability(log_odds, right)
-        values = (won * believed[:, None])[rows, slots]
-        if self.is_taught:
-            odds = values / np.maximum(1 - values, 1e-9)
-            values = odds / (1 + np.bincount(targets, odds)[targets])
-        probabilities = np.zeros(won.shape)
-        probabilities[rows, slots] = values / np.maximum(np.bincount(targets, values), 1)[targets]
-        return probabilities
+        return shared_among(won * believed[:, None], candidates.targets, as_odds=self.is_taught)
 
     def several(self, candidates: Candidates, cardinality: Cardinality) -> Floats:
         """(n, k) the probability of each candidate, where a target may have several links.
@@ -135,10 +128,19 @@ class LinkProbabilities:
         own[rows, slots] = probability(log_odds, right)
         return won * (own[:, :1] if single_source else own)
 
+    def _among_copies(self, won: Floats, candidates: Candidates) -> Floats:
+        """(n, k) the same shares, where copies do not compete with each other."""
+        ours, theirs = self.features.prepared.copies
+        if not (ours.size[candidates.queries] > 1).any() and not (theirs.size > 1).any():
+            return won
+        rows, slots = candidates.edges()
+        pairs = candidates.queries[rows], candidates.targets[rows, slots]
+        won[rows, slots] = one_to_one_copies((ours, theirs), *pairs, won[rows, slots])
+        return won
+
     def _won_rows(self, candidates: Candidates) -> Floats:
         """(n, k) how far each candidate wins, by Sinkhorn normalisation: taught weights compare the candidates of one query only."""
-        shares = balance(candidates, self.iterations)
-        return shares / np.maximum(shares.sum(axis=1, keepdims=True), 1e-30)
+        return by_blocks(_shares_of_rows, balance(candidates, self.iterations))
 
     def _won(self, candidates: Candidates) -> Floats:
         """(n, k) how far each candidate wins among all one-to-one alignments; 1 where nothing else is plausible for either entity."""
@@ -177,6 +179,11 @@ class LinkProbabilities:
         values = self.features.values(candidates.queries[there], targets[there], scores[there])
         log_odds[there] = self.classifier.log_odds(values)
         return log_odds
+
+
+def _shares_of_rows(shares: Floats) -> Floats:
+    found: Floats = shares / np.maximum(shares.sum(axis=1, keepdims=True), 1e-30)
+    return found
 
 
 def _is_largest(ids: Ints, values: Floats) -> Ints:

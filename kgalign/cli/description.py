@@ -7,9 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from kgalign.cli.printing import with_flags
 from kgalign.data import INDIVIDUAL, KINDS, KnowledgeGraph
 from kgalign.features.text import fold
 from kgalign.iri import is_iri, normal_iri
+from kgalign.plan import Plan
+from kgalign.progress import duration
 from kgalign.readers.schema import with_kinds
 
 MOST_CLASSES = 12  # that are shown on a terminal
@@ -42,6 +45,20 @@ def describe(graph: KnowledgeGraph) -> dict[str, Any]:
             for key, value in graph.record.items()
             if key != OF_INDIVIDUALS or kinds[INDIVIDUAL]
         },
+    }
+
+
+def plan_lines(plan: Plan, reading: float) -> dict[str, str]:
+    """What a run will take, in words."""
+    free = "" if plan.free_mb is None else f"; {plan.free_mb / 1024:.1f} GiB are free"
+    threads = "1 thread" if plan.cores == 1 else f"{plan.cores} threads"
+    return {
+        "reading": duration(reading),
+        "time after reading": f"{duration(plan.seconds[0])} to {duration(plan.seconds[1])}",
+        "memory": f"about {plan.memory_mb / 1024:.1f} GiB{free}",
+        "engine": f"{plan.engine}, {threads} of one process",
+        "speed of this machine": f"{plan.speed:.2f} of the one that the estimates were measured on",
+        **({"advice": with_flags(plan.advice)} if plan.advice else {}),
     }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
@@ -10,7 +11,7 @@ import numpy as np
 import typer
 from rich.table import Table
 
-from kgalign.cli.description import BY_CLASS, describe, naming_lines, same_iris
+from kgalign.cli.description import BY_CLASS, describe, naming_lines, plan_lines, same_iris
 from kgalign.cli.options import (
     AsJson,
     AsTable,
@@ -33,6 +34,7 @@ from kgalign.cli.options import (
 from kgalign.cli.printing import Screen, console, plain_text, print_json, show_figures, show_not_judged, working
 from kgalign.errors import OptionError
 from kgalign.evaluate import evaluate as measure
+from kgalign.plan import plan_run
 from kgalign.readers import LINK_READERS, is_dataset, read, read_graph
 from kgalign.readers.candidates import read_alignments
 from kgalign.readers.places import expected
@@ -51,6 +53,9 @@ def info(
     strict: Strict = False,
     query: Query = None,
     limits: LimitSettings = None,
+    plan: Annotated[
+        bool, typer.Option("--plan", help="estimate what a run of the two graphs takes on this machine: time, memory and engine")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Show what the reader sees: sizes, names and where they come from, links, and what is missing."""
@@ -62,7 +67,9 @@ def info(
         "query": query,
         "limits": parse_limits(limits),
     }
-    links = {"seeds": 0, "test links": 0}
+    links, estimate, began = {"seeds": 0, "test links": 0}, None, time.perf_counter()
+    if plan and target is None and not is_dataset(source):
+        raise OptionError("`plan` goes with two graphs, or with a dataset folder: expected SOURCE and TARGET")
     with working("reading"):
         if target is None and not is_dataset(source):
             if id_target is not None:
@@ -72,10 +79,13 @@ def info(
             task, gold = read(source, target, id_source=id_source, id_target=id_target, **how)
             graphs = {"source": task.source, "target": task.target}
             links = {"seeds": len(task.seeds), "test links": len(gold)}
+            reading = time.perf_counter() - began
+            estimate = plan_run(task) if plan else None
     seen = {side: describe(graph) for side, graph in graphs.items()}
     shared = {"the same IRI in both graphs": same_iris(*graphs.values())} if len(graphs) == 2 else {}
     if as_json:
-        print_json({**seen, **links, **shared})
+        planned = {"plan": {**asdict(estimate), "reading_seconds": round(reading, 3)}} if estimate else {}
+        print_json({**seen, **links, **shared, **planned})
         return
     out = Screen()
     out.print(_table(seen))
@@ -86,6 +96,12 @@ def info(
     for what, count in shared.items():
         out.print(f"{what}: {count:,}")
         out.print(", ".join(f"{count:,} {what}" for what, count in links.items()))
+    if estimate:
+        out.print(
+            "\n".join(
+                ["a run with the default options:", *(f"  {key}: {text}" for key, text in plan_lines(estimate, reading).items())]
+            )
+        )
 
 
 def evaluate(

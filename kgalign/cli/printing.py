@@ -48,6 +48,7 @@ FLAGS = {  # by the names that options have in Python, which the library writes 
             "load",
             "save",
             "resume",
+            "plan",
             "data",
             "changed",
             "force",

@@ -42,6 +42,7 @@ bench: .venv/benchmarks
 	$(RUN)kgalign bench table3 --data $(DATA) --seeds 0
 	$(RUN)kgalign bench ablation --data $(DATA) --seeds 0
 	$(RUN)python -m benchmarks.measure.scale
+	$(RUN)python -m benchmarks.measure.plan --data $(DATA)
 	$(RUN)python -m benchmarks.measure.small
 	$(RUN)python -m benchmarks.measure.swapped
 	$(RUN)python -m benchmarks.measure.reading
@@ -65,7 +66,7 @@ INSTALL := $(RUN)pip install --quiet --disable-pip-version-check --constraint co
 
 .venv/installed: .venv/core
 	@echo "adding what tests and neural models need"
-	$(INSTALL) '.[dev,neural]'
+	$(INSTALL) '.[dev,neural,ray]'
 	touch $@
 
 .venv/benchmarks: .venv/installed

@@ -14,11 +14,13 @@ import numpy as np
 from kgalign.data import Alignment, AlignmentTask, Cardinality, one_link
 from kgalign.decoding.decoders import greedy
 from kgalign.drafts import check_folder
+from kgalign.engines import ENGINES
 from kgalign.errors import OptionError
 from kgalign.evaluate import evaluate, reliability
 from kgalign.features.relations import relation_matches
 from kgalign.models import DEFAULT, changed_options, make_model, model_options, options_of
 from kgalign.pace import Pace
+from kgalign.plan import plan_run
 from kgalign.progress import OnProgress, watched
 from kgalign.reasoning import KeepsRounds, Reasoning, Rules, coordinate
 from kgalign.reasoning.easy_to_hard import OnRound
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from kgalign.search.engine import Engine
 
 logger = logging.getLogger(__name__)
+LARGE = 40_000  # entities of both graphs: with fewer, the first round is soon over
 
 
 def align(
@@ -42,7 +45,7 @@ def align(
     save: str | Path | None = None,
     resume: str | Path | KeptRounds | None = None,
     bootstrap: int = 0,
-    engine: Engine | None = None,
+    engine: str | Engine | None = None,
     on_round: OnRound | None = None,
     progress: bool | OnProgress = False,
     **changes: Any,
@@ -62,7 +65,8 @@ def align(
         resume: The folder that the run will be written to. Each round is kept beside it until then, and if an earlier process has kept rounds
             of the same run there, this one goes on from them. Rounds of another run are refused. None: rounds are not kept.
         bootstrap: Draws for confidence intervals, 0: none.
-        engine: Where searches work on their blocks; None: threads of this process. It changes nothing in the result.
+        engine: Where searches work on their blocks: a registered name such as `ray`, or an engine. None: threads of this process. It
+            changes nothing in the result.
         on_round: Is called after each round, with its figures and what was decided.
         progress: True: show a bar on a terminal or in a notebook, and elsewhere a line in the log every half minute. A function: it is
             called with a `Progress` at each stage, round, step and block.
@@ -74,7 +78,7 @@ def align(
     gold = gold if gold is not None and len(gold) else None
     kept = KeptRounds(Path(resume)) if isinstance(resume, str | Path) else resume
     with watched(progress) as tell, _opened(kept, lambda: _known_by(task, chosen, rules, load)) as keeper:
-        told = Pace(tell, len(task.queries))
+        told = Pace(tell, len(task.queries), _expected(task, model) if progress else None)
         told.stage("fit")
         chosen = _with_engine(chosen, engine, told)
         fitted: Any = chosen.fit(task) if load is None else type(chosen).load(load, **_given(model, options, rules.seed))
@@ -112,13 +116,21 @@ def align(
     )
 
 
-def _with_engine(model: Any, engine: Engine | None, pace: Pace) -> Any:
+def _expected(task: AlignmentTask, model: str | Model) -> float | None:
+    """About how many seconds the alignment takes, where it takes long and the sizes of the graphs say so."""
+    if model != DEFAULT or len(task.source.entities) + len(task.target.entities) < LARGE:
+        return None
+    return sum(plan_run(task).seconds) / 2
+
+
+def _with_engine(model: Any, engine: str | Engine | None, pace: Pace) -> Any:
     """The model, whose searches work with that engine and tell how far they are, where it can."""
     if not model.capabilities.engines:
         return model
     from kgalign.search.engine import LocalThreads, Watched  # which imports numba
 
-    return model.with_engine(Watched(engine or LocalThreads(), pace.step, pace.block))
+    chosen = ENGINES[engine]() if isinstance(engine, str) else engine or LocalThreads()
+    return model.with_engine(Watched(chosen, pace.step, pace.block))
 
 
 def _opened(kept: KeptRounds | None, key: Callable[[], dict[str, str]]) -> AbstractContextManager[KeepsRounds | None]:
@@ -129,11 +141,14 @@ def _known_by(task: AlignmentTask, model: Model, rules: Rules, load: str | Path 
     """What tells a run from all others that do not have the same result, part by part."""
     options: dict[str, Any] = options_of(model) if is_dataclass(model) else {}
     decoder = {"decoder": rules.decoder_name, "decoder_options": rules.all_decoder_options(task.protocol)}
-    paths = [value for value in (*options.values(), load) if isinstance(value, str | Path) and Path(value).exists()]
+    # Only paths have no default; what is in a folder of checkpoints changes while the model is fitted.
+    defaults: dict[str, Any] = {option.name: option.default for option in fields(model)} if is_dataclass(model) else {}
+    paths = [value for name, value in options.items() if defaults[name] is None and name != "checkpoint"]
+    files = file_hashes(path for path in (*paths, load) if path is not None)
     parts = {
         "model": value_hash((type(model).__qualname__, model.capabilities.parts, str(load))),
         "options of the model": value_hash(options),
-        "files of the model": value_hash(file_hashes(paths)),
+        "files of the model": value_hash(files),
         "rules": value_hash({rule.name: getattr(rules, rule.name) for rule in fields(rules)} | decoder),
     }
     return run_key({**task_hashes(task), **parts})

@@ -12,7 +12,7 @@ PACKAGE = Path(kgalign.__file__).parent
 ROOMS = (  # lowest first; a room may import those of its own line and of the lines above it
     {"blocks", "characters", "errors", "notebook", "parallel", "progress", "version"},
     {"data", "limits", "registry"},
-    {"unpacking"},
+    {"engines", "unpacking"},
     {"drafts", "files", "iri", "language_tags", "matrices", "seams"},
     {"features", "search"},
     {"decoding"},
@@ -23,7 +23,7 @@ ROOMS = (  # lowest first; a room may import those of its own line and of the li
     {"writers"},
     {"runs"},
     {"merge"},
-    {"pace"},
+    {"pace", "plan"},
     {"align"},
     {"bench"},
     {"cli"},

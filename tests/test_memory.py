@@ -392,7 +392,7 @@ def test_a_progress_function_hears_of_every_stage_and_round():
     heard, rounds = [], []
     kgalign.align(task, gold, model="names", progress=heard.append, on_round=lambda figures, _: rounds.append(figures))
     assert sorted(each.seconds for each in heard) == [each.seconds for each in heard]
-    assert {each.step for each in heard} == {"", "searching by name", "predicting", "deciding"}
+    assert {each.step for each in heard} == {"", "preparing", "searching by name", "predicting", "deciding"}
     assert [each.part for each in heard if each.part is not None][-1] == 1
     heard = [each for each in heard if not each.step]
     assert [each.stage for each in heard] == ["fit", "rounds", *["rounds"] * len(rounds), "evaluate", "done"]

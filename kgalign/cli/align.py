@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from kgalign.align import align, check_storage, choose_model
+from kgalign.cli.engines import check_engine, opened_engine, work_as_part
 from kgalign.cli.options import (
     RULES,
     AsJson,
@@ -48,6 +49,7 @@ from kgalign.cli.progress import show_round, show_task
 from kgalign.data import Alignment, AlignmentTask
 from kgalign.decoding import DECODERS, decoder_options, make_decoder
 from kgalign.drafts import check_folder
+from kgalign.engines import ENGINES
 from kgalign.errors import DataError
 from kgalign.evaluate import evaluate
 from kgalign.explain.diagnosis import diagnose, has_few_links
@@ -143,11 +145,26 @@ def align_command(
             "by default after a minute, and rounds of another run are replaced instead of refused",
         ),
     ] = None,
+    engine: Annotated[str, typer.Option(help=f"where searches work on their blocks: one of {', '.join(ENGINES)}")] = "local",
+    address: Annotated[
+        str | None, typer.Option(help="a cluster of Ray that runs, such as auto; by default one is started on this machine")
+    ] = None,
+    part: Annotated[
+        str | None,
+        typer.Option(metavar="I/N", help="work on blocks for the `--join` with the same output, such as 3/16, instead of aligning"),
+    ] = None,
+    join: Annotated[
+        bool, typer.Option("--join", help="align together with the processes that run with --part and the same output")
+    ] = False,
     seed: Seed = RULES.seed,
     bootstrap: Annotated[int, typer.Option(min=0, help="draws for confidence intervals, 0: none")] = 0,
     as_json: AsJson = False,
 ) -> None:
     """Align two graphs, and measure the result where there are test links."""
+    check_engine(engine, address, part, join)
+    if part is not None:
+        work_as_part(output, part)
+        return
     check_free(output)
     options, chosen_decoder_options = _sort_settings(settings, model, decoder)
     if encoder is not None:
@@ -189,7 +206,7 @@ def align_command(
         task, gold_links = read(**files, gold=gold, protocol=protocol.value if protocol else None, **how)  # type: ignore[arg-type]
     seconds = {"read": time.perf_counter() - began}
     show_task(task, seconds["read"])
-    with shown_progress(console) as progress:
+    with shown_progress(console) as progress, opened_engine(engine, address, output if join else None) as chosen:
         run = align(
             task,
             gold_links,
@@ -200,6 +217,7 @@ def align_command(
             save=save,
             resume=None if resume is False else KeptRounds(output) if resume else KeptRounds(output, LONG, must_fit=False),
             bootstrap=bootstrap,
+            engine=chosen,
             on_round=show_round,
             progress=progress,
         )

@@ -170,7 +170,7 @@ def _run_phase(loop: _Loop, task: AlignmentTask, state: State, held_out: Alignme
     """
     model, rules = loop.model, loop.rules
     if model.capabilities.prepares:
-        loop.step("searching by name")
+        loop.step("preparing")
         model = model.for_task(task)  # type: ignore[attr-defined]
     soft = model.capabilities.soft_evidence and not rules.freeze
     for fed_back in range(state.fed_back, rules.max_rounds + 1):

@@ -27,6 +27,7 @@ from kgalign.search.kernels import (
     sparse_top_k,
 )
 
+MOST_ROWS = 1 << 14  # of a block: large searches have enough blocks for many machines
 Vectors = Any  # (n, d) a numpy array, a torch tensor, or a csr_array of scipy
 
 
@@ -105,17 +106,18 @@ def top_k(
         if effort is not None:
             source = _rarest_first(source, np.diff(postings.indptr))
         shared = source, postings, target.shape[0], k, np.iinfo(np.int64).max if effort is None else effort
-        blocks = row_blocks(source.shape[0], -(-source.shape[0] // (8 * numba.get_num_threads())))
-        found = list((engine or LocalThreads()).map(_sparse_block, blocks, shared))
+        blocks = row_blocks(source.shape[0], min(MOST_ROWS, -(-source.shape[0] // (8 * numba.get_num_threads()))))
+        found = list((engine or LocalThreads()).map(sparse_block, blocks, shared))
     if not found:
         return np.empty((0, k), np.int64), np.empty((0, k), np.float32)
     columns, scores = (np.concatenate(part) for part in zip(*found, strict=True))
     return columns, scores
 
 
-def _sparse_block(
+def sparse_block(
     block: slice, source: sparse.csr_array, postings: sparse.csr_array, count: int, k: int, effort: int
 ) -> tuple[Ints, Floats]:
+    """The best targets of a block of rows, as `top_k` returns them; a function of its own, so that other processes find it."""
     arrays = source.indptr, source.indices, source.data, postings.indptr, postings.indices, postings.data
     return sparse_top_k(block.start, block.stop, *arrays, count, k, effort)
 

@@ -186,6 +186,7 @@ class FittedFast:
         ready = self._for_graphs(task)
         if ready.searched is not None and ready.searched.fits(task):
             return ready
+        self.options.engine.begin("searching by name")
         return replace(ready, searched=replace(ready._search_training(task), pairs=ready._search_once(task)))
 
     def _for_graphs(self, task: AlignmentTask) -> FittedFast:

@@ -1,0 +1,69 @@
+"""Blocks of a search as tasks of Ray Core, on all machines of a cluster. It needs the extra `ray`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # read when ray is imported: it would report its use to its makers
+
+import ray
+
+from kgalign.errors import OptionError
+from kgalign.search.engine import LocalThreads
+
+
+@dataclass(frozen=True)
+class RayTasks:
+    """Works on each block in a task. A task whose process or machine is killed runs again, so the result is the same, later.
+
+    The driver puts what the blocks share into the object store, where the processes of a machine read it without a copy. Only their results
+    come back. Blocks are the same as those of local threads, and so are the bytes. Products of dense matrices stay in the driver.
+
+    Attributes:
+        address: Of a cluster that runs, such as `auto` or `ray://host:10001`. None: one is started on this machine.
+        store_mb: How much shared memory the object store may take on this machine, where one is started; None: Ray decides.
+    """
+
+    address: str | None = None
+    store_mb: int | None = None
+
+    def map(
+        self, function: Callable[..., Any], blocks: Sequence[slice], shared: Sequence[Any], *, at_once: int | None = None
+    ) -> Iterator[Any]:
+        if at_once is not None:  # products of dense matrices: their last digits depend on the threads that a process has
+            yield from LocalThreads().map(function, blocks, shared, at_once=at_once)
+            return
+        self._connect()
+        task = ray.remote(_work).options(num_cpus=1, max_retries=-1)
+        given = ray.put((function, tuple(shared)))  # by the driver: what a worker puts there is lost with it
+        waiting = [task.remote(block, given) for block in blocks]
+        try:
+            while waiting:
+                yield ray.get(waiting[0])
+                waiting.pop(0)
+        finally:
+            for each in waiting:
+                ray.cancel(each, force=True)
+
+    def begin(self, step: str) -> None:
+        """Tells nobody."""
+
+    def _connect(self) -> None:
+        if ray.is_initialized():
+            return
+        store = None if self.store_mb is None else self.store_mb * 2**20
+        started = {} if self.address is not None else {"include_dashboard": False, "object_store_memory": store}
+        try:
+            ray.init(self.address or "local", log_to_driver=False, logging_level="ERROR", **started)
+        except (ConnectionError, RuntimeError, ValueError) as error:
+            raise OptionError(
+                f"address={self.address}: no cluster of Ray answers there ({error}); expected one such as `auto`, after `ray start --head`"
+            ) from None
+
+
+def _work(block: slice, given: tuple[Callable[..., Any], tuple[Any, ...]]) -> Any:
+    function, shared = given
+    return function(block, *shared)

@@ -70,7 +70,7 @@ def render(
     rounds = [figures.summary() for figures in reasoning.rounds if figures.stopped != "plain decoding"]
     decoder = str(alignment.record.get("decoder", "the decoder"))
     data = link_tables(task, evidence, gold) | {"rounds": rounds, "reliability": list(reliability), "decoder": decoder}
-    script = (HERE / "report.js").read_text("utf-8")
+    script = "".join((HERE / name).read_text("utf-8") for name in ("drawing.js", "report.js"))
     page = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
     page.filters["local_name"] = local_name
     return page.from_string((HERE / "report.html.j2").read_text("utf-8")).render(

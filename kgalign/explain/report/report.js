@@ -1,52 +1,16 @@
-"use strict";
-// All text from the data enters the page as text nodes or attributes, never as HTML.
+// The scripts of the report, after those of drawing.js. All text from the data enters the page as text nodes or attributes, never as HTML.
 const data = JSON.parse(document.getElementById("data").textContent);
 const PAGE = 50;
 const CONTROL = /[\x00-\x1f\x7f-\x9f\u2028\u2029]/g;
 const HAS_ESCAPES = /[\x00-\x1f\x7f-\x9f\u2028\u2029]|\\(?:[\\tnr]|x[0-9a-f]{2}|u[0-9a-f]{4})/;
 const { links, pairs, near, starts } = data;
 const byId = (id) => document.getElementById(id);
-const count = (number) => number.toLocaleString("en");
 const probability = (link) => (links.pair[link] < 0 ? 0 : pairs.p[links.pair[link]] / 1000);
 const iri = (side, id) => data[side].prefix + data[side].iris[id];
 const nameOf = (side, id) => data[side].names[id] || iri(side, id);
 const sourceName = (id) => nameOf("source", id);
 const targetName = (id) => nameOf("target", id);
 const shortName = (side, id) => data[side].names[id] || iri(side, id).split(/[/#]/).filter(Boolean).pop() || iri(side, id);
-
-function element(name, properties = {}, ...children) {
-  const made = document.createElement(name);
-  for (const [key, value] of Object.entries(properties)) {
-    if (key === "on") for (const [event, listener] of Object.entries(value)) made.addEventListener(event, listener);
-    else if (key in made && !key.startsWith("aria")) made[key] = value;
-    else made.setAttribute(key, value);
-  }
-  made.append(...children);
-  return made;
-}
-
-function drawn(name, attributes = {}, ...children) {
-  const made = document.createElementNS("http://www.w3.org/2000/svg", name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  made.append(...children);
-  return made;
-}
-
-const picture = (width, height, label) => drawn("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": label });
-const caption = (x, y, text, kind = "", anchor = "start") => drawn("text", { x, y, class: kind, "text-anchor": anchor }, text);
-
-const pen = document.createElement("canvas").getContext("2d");
-function fit(text, width, size, bold = false) {
-  pen.font = `${bold ? 600 : 400} ${size}px ${getComputedStyle(document.body).fontFamily}`;
-  if (pen.measureText(text).width <= width) return text;
-  let low = 0, high = text.length;
-  while (low < high) {
-    const middle = (low + high + 1) >> 1;
-    if (pen.measureText(text.slice(0, middle) + "…").width <= width) low = middle;
-    else high = middle - 1;
-  }
-  return text.slice(0, low) + "…";
-}
 
 // The links of each entity, by its position on its side; an entity may have several.
 const grouped = (idOf) => links.pair.reduce((found, pair, link) => { if (pair >= 0) (found[idOf(link)] ||= []).push(link); return found; }, {});
@@ -273,10 +237,7 @@ function toggle(tableRow, link) {
 
 // ---- one link
 
-function address(side, id) {
-  const text = iri(side, id);
-  return /^https?:\/\//.test(text) ? element("a", { href: text, rel: "noopener noreferrer", target: "_blank" }, text) : element("span", {}, text);
-}
+const address = (side, id) => addressOf(iri(side, id));
 
 // All names of an entity, as text, language and rank; none where there is no more to say than its shown name.
 const namesOf = (side, id) => (data[side].all_names[id] || []).map(([text, ...rest]) => [text || nameOf(side, id), ...rest]);
@@ -365,21 +326,15 @@ function contributionsOf(link) {
   const amounts = shown.map((option) => given.amounts[option]); // hundredths
   const kinds = given.kinds.map((_, kind) => kind).filter((kind) => amounts.some((each) => each[kind])).sort((a, b) => Math.abs(amounts[0][b]) - Math.abs(amounts[0][a]));
   const most = Math.max(1, ...amounts.flat().map(Math.abs));
-  const number = (amount) => `${amount > 0 ? "+" : amount < 0 ? "−" : ""}${Math.abs(amount / 100).toFixed(2)}`;
-  const bar = (amount) => {
-    const fill = element("i", { className: amount < 0 ? "negative" : "" });
-    fill.style.width = `${(50 * Math.abs(amount)) / most}%`;
-    return element("span", { className: "signed" }, fill);
-  };
   const head = shown.map((option) => element("th", { className: "number" }, option === pair ? "link" : pair < 0 ? "best candidate" : "runner-up"));
   const rows = kinds.map((kind) =>
     element(
       "tr", { title: given.descriptions[kind] },
       element("th", { scope: "row" }, given.kinds[kind], element("span", { className: "note wide" }, given.descriptions[kind])),
-      ...amounts.map((each) => element("td", { className: "number" }, bar(each[kind]), element("span", { className: "amount" }, number(each[kind])))),
+      ...amounts.map((each) => element("td", { className: "number" }, signedBar(each[kind], most), element("span", { className: "amount" }, signed(each[kind] / 100)))),
     ),
   );
-  const sums = amounts.map((each) => element("td", { className: "number" }, number(each.reduce((sum, amount) => sum + amount, 0))));
+  const sums = amounts.map((each) => element("td", { className: "number" }, signed(each.reduce((sum, amount) => sum + amount, 0) / 100)));
   rows.push(element("tr", { className: "sum" }, element("th", { scope: "row" }, "score"), ...sums));
   const table = element("table", { className: "plain contributions" }, element("thead", {}, element("tr", {}, element("th", {}, "evidence, in log-odds"), ...head)), element("tbody", {}, ...rows));
   return [element("div", { className: "scroll" }, table)];
@@ -410,52 +365,17 @@ function drawGraphs(place) {
     const why = pairs.shared[option] || data.source.degrees[source] ? "The evidence of this link is left out here to keep the page small; kgalign explain shows it." : "Neither entity has neighbours.";
     return place.replaceChildren(element("p", { className: "note" }, why));
   }
-  const both = rows.filter((i) => near.source[i] >= 0 && near.target[i] >= 0);
-  const left = rows.filter((i) => near.target[i] < 0), right = rows.filter((i) => near.source[i] < 0);
-  const width = Math.max(300, place.clientWidth), wide = width >= 640, step = 52, tall = 42;
-  const lines = both.length + Math.max(left.length, right.length), top = wide ? 8 : 76;
-  const height = Math.max(top + lines * step + 22, wide ? 110 : 0);
-  const gap = wide ? 96 : 44, margin = wide ? 150 : 12, plate = (width - 2 * margin - gap) / 2;
-  const middle = wide ? top + (lines * step) / 2 - 4 : 22;
-  const ends = wide ? [[70, middle], [width - 70, middle]] : [[margin + plate / 2, middle], [width - margin - plate / 2, middle]];
-  const svg = picture(width, height, `The neighbours of ${sourceName(source)} and of ${targetName(target)}`);
-  const edges = drawn("g"), nodes = drawn("g"), columns = [margin, margin + plate + gap];
-
-  function node(side, i, line, joined) {
-    const id = near[side][i], at = side === "source" ? 0 : 1, x = columns[at], y = top + line * step, centre = y + tall / 2;
-    const outer = at ? x + plate : x, [cx, cy] = ends[at];
-    const path = wide ? `M${cx},${cy} C${(cx + outer) / 2},${cy} ${(cx + outer) / 2},${centre} ${outer},${centre}` : `M${cx},${cy} L${at ? width - 4 : 4},${cy + 20} V${centre} H${outer}`;
-    const edge = drawn("path", { class: joined ? "edge linked" : "edge", d: path });
-    if (joined) edges.append(edge);
-    else edges.prepend(edge); // linked ones lie on top
-    const name = shortName(side, id), relation = through(side, near[at ? "target_relations" : "source_relations"][i]);
-    const group = drawn("g", { class: joined ? "" : "alone" }, drawn("title", {}, `${name}\n${relation}\n${iri(side, id)}`));
-    group.append(drawn("rect", { class: joined ? "node linked" : "node", x, y, width: plate, height: tall, rx: 9 }));
-    group.append(caption(x + 12, y + 18, fit(name, plate - 20, 13, false)), caption(x + 12, y + 33, fit(relation, plate - 20, 11.5), "muted small"));
-    nodes.append(group);
-  }
-
-  both.forEach((i, line) => {
-    const centre = top + line * step + tall / 2, x = columns[0] + plate + gap / 2;
-    edges.append(drawn("line", { class: "bridge", x1: columns[0] + plate, x2: columns[1], y1: centre, y2: centre }));
-    const strength = near.flags[i] & 1 ? "seed" : (near.p[i] / 1000).toFixed(2);
-    nodes.append(drawn("rect", { class: "plate", x: x - 18, y: centre - 9, width: 36, height: 18 }), caption(x, centre + 4, strength, "muted small", "middle"));
-    node("source", i, line, true);
-    node("target", i, line, true);
+  const neighbour = (side, id) => (id < 0 ? null : { name: shortName(side, id), iri: iri(side, id) });
+  drawNeighbours(place, {
+    names: [shortName("source", source), shortName("target", target)],
+    label: `The neighbours of ${sourceName(source)} and of ${targetName(target)}`,
+    counts: [data.source.degrees[source], data.target.degrees[target]],
+    rows: rows.map((i) => ({
+      ends: [neighbour("source", near.source[i]), neighbour("target", near.target[i])],
+      relations: [through("source", near.source_relations[i]), through("target", near.target_relations[i])],
+      strength: near.flags[i] & 1 ? "seed" : (near.p[i] / 1000).toFixed(2),
+    })),
   });
-  left.forEach((i, line) => node("source", i, both.length + line, false));
-  right.forEach((i, line) => node("target", i, both.length + line, false));
-  svg.append(edges, nodes);
-  [[shortName("source", source), 0], [shortName("target", target), 1]].forEach(([name, at]) => {
-    const [x, y] = ends[at], room = wide ? 124 : plate;
-    svg.append(drawn("circle", { class: "centre", cx: x, cy: y, r: 13 }));
-    svg.append(drawn("text", { x, y: y + 34, class: "strong", "text-anchor": "middle" }, fit(name, room, 13, true), drawn("title", {}, name)));
-  });
-  [["source", source, left, 0], ["target", target, right, 1]].forEach(([side, id, alone, at]) => {
-    const more = data[side].degrees[id] - both.length - alone.length;
-    if (more > 0) svg.append(caption(columns[at] + 12, height - 4, `and ${count(more)} more`, "muted small"));
-  });
-  place.replaceChildren(svg);
 }
 
 // ---- keys, theme, start

@@ -261,6 +261,7 @@ def test_ablation_rows_follow_the_declared_parts():
     ]
     assert rows["+ a"].options == {"without": "b"}
     assert rows["+ b"].options == {}
+    assert rows.keys() - ablation_rows(DEFAULT, ("names", "a", "b"), ("b",)).keys() == {"no names: everything without a"}
 
 
 def test_the_baseline_stands_beside_the_ablation_of_a_model(plan):

@@ -25,6 +25,7 @@ from kgalign.bench.results import Key, Line, append, commit, hardware, key, make
 from kgalign.bench.runs import RunRow, compile_first, measure_row
 from kgalign.bench.seed_rows import EXPERIMENT as SEEDS
 from kgalign.bench.seed_rows import main_rows, seed_rows
+from kgalign.data import without_names
 from kgalign.models import DEFAULT, make_model
 
 UNKNOWN = 100.0  # seconds of a row that no line tells
@@ -74,14 +75,15 @@ def main() -> None:
 
 def _jobs() -> Iterator[Job]:
     for dataset in Plan(DATA / "dbp15k").datasets:
-        parts = parts_with_evidence(make_model(DEFAULT), dataset.read()[0])
+        task = dataset.read()[0]
+        parts, nameless = (parts_with_evidence(make_model(DEFAULT), each) for each in (task, without_names(task)))
         for seed in (0, 1, 2):
             for name, row in DEFAULT_ROWS.items():
                 yield Job(DEFAULT, name, row, dataset, seed)
             yield Job(DEFAULT, DEFAULT, RunRow(protocol="open", threshold=True), dataset, seed)
             for name, row in (seed_rows() if seed == 0 else main_rows()).items():
                 yield Job(SEEDS, name, row, dataset, seed)
-        for name, row in ablation_rows(DEFAULT, parts).items():
+        for name, row in ablation_rows(DEFAULT, parts, nameless).items():
             yield Job("ablation", name, row, dataset, 0)
 
 

@@ -21,6 +21,7 @@ PLAIN = {"max_rounds": 0}
 GREEDY = {"decoder": "greedy", **PLAIN}
 BASELINE_ONLY = f"{BASELINE} only"
 FEW_SEEDS_ONLY = ("growth",)  # steps that change nothing with the seeds of the canonical split: the table of seeds has their rows
+WITHOUT = "everything without "
 CONFIDENT_ONLY = "+ easy-to-hard, confident links only"
 
 
@@ -35,12 +36,13 @@ def has_ablation(model: str) -> bool:
     return model == PAPER_MODEL or bool(make_model(model).capabilities.parts)
 
 
-def ablation_rows(model: str, parts: Sequence[str]) -> dict[str, RunRow]:
+def ablation_rows(model: str, parts: Sequence[str], nameless: Sequence[str] | None = None) -> dict[str, RunRow]:
     """The rows of a model by name: from names alone to everything, then everything without one part; some of it without names.
 
     Args:
         model: A registered name.
         parts: The kinds of evidence, in the order in which rows add them.
+        nameless: Those that there are without names; None: all.
     """
     added = [part for part in parts if part != BASELINE]  # the row of the baseline stands for that part
     rows = {BASELINE_ONLY: RunRow(GREEDY, model=BASELINE)}
@@ -53,10 +55,11 @@ def ablation_rows(model: str, parts: Sequence[str]) -> dict[str, RunRow]:
         rows |= {CONFIDENT_ONLY: RunRow({"all_entities": False})}
     rows |= {"+ all entities (everything)": RunRow()}
     steps = [step for step in make_model(model).capabilities.steps if step not in FEW_SEEDS_ONLY]
-    left_out = {f"everything without {part}": RunRow(options=_leave_out([part])) for part in (*parts, *steps)}
-    rows |= {**left_out, "everything without joint": RunRow({"decoder": "greedy"})}
-    nameless = ["+ joint", CONFIDENT_ONLY, *(name for name in left_out if name != f"everything without {BASELINE}")]
-    return rows | {f"no names: {name}": replace(rows[name], change=without_names) for name in nameless}
+    left_out = {f"{WITHOUT}{part}": RunRow(options=_leave_out([part])) for part in (*parts, *steps)}
+    rows |= {**left_out, f"{WITHOUT}joint": RunRow({"decoder": "greedy"})}
+    without_evidence = {BASELINE, *(() if nameless is None else set(parts) - set(nameless))}
+    kept = ["+ joint", CONFIDENT_ONLY, *(name for name in left_out if name.removeprefix(WITHOUT) not in without_evidence)]
+    return rows | {f"no names: {name}": replace(rows[name], change=without_names) for name in kept}
 
 
 def parts_with_evidence(model: Model, task: AlignmentTask) -> tuple[str, ...]:
@@ -75,8 +78,11 @@ def _measure_parts(case: Case) -> Iterator[Line]:
     prefix = "" if name == DEFAULT else f"{name}: "
     names = [f"{prefix}{row}{case.plan.label}" for row in ablation_rows(name, model.capabilities.parts)]
     if case.missing("ablation", names):
-        parts = parts_with_evidence(model, case.data.task)
-        yield from measure_rows(case, "ablation", {f"{prefix}{row}": how for row, how in ablation_rows(name, parts).items()})
+        task = case.data.task
+        parts, nameless = (parts_with_evidence(model, each) for each in (task, without_names(task)))
+        yield from measure_rows(
+            case, "ablation", {f"{prefix}{row}": how for row, how in ablation_rows(name, parts, nameless).items()}
+        )
 
 
 def _leave_out(parts: Sequence[str]) -> dict[str, str]:

@@ -346,8 +346,8 @@ def test_summary_shows_our_figures_beside_the_paper(tmp_path):
     assert rows == [["GCN-JEA", "51.00 ± 1.41 (43.43, +7.57)", "+2.00 [+1.00, +3.00], p < 0.01", "2.0"]]
 
 
-def test_a_line_that_was_cut_off_is_an_error(tmp_path):
-    file = tmp_path / "lines.jsonl"
+def test_a_damaged_line_is_an_error(tmp_path):
+    file.write_text('{"experiment": "table2", "sys\n')
     file.write_text('{"experiment": "table2", "sys')
     with pytest.raises(DataError, match=r"lines.jsonl:1: expected a JSON object with the keys of a result"):
         read_lines(file)

@@ -347,8 +347,8 @@ def test_summary_shows_our_figures_beside_the_paper(tmp_path):
 
 
 def test_a_damaged_line_is_an_error(tmp_path):
+    file = tmp_path / "lines.jsonl"
     file.write_text('{"experiment": "table2", "sys\n')
-    file.write_text('{"experiment": "table2", "sys')
     with pytest.raises(DataError, match=r"lines.jsonl:1: expected a JSON object with the keys of a result"):
         read_lines(file)
 

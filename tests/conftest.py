@@ -8,8 +8,12 @@ os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # read when numba and torch
 
 import numpy as np
 import pytest
+from hypothesis import settings
 
 from kgalign import Alignment, AlignmentTask, Candidates, KnowledgeGraph
+
+settings.register_profile("kgalign", deadline=None)  # a busy machine is no mistake
+settings.load_profile("kgalign")
 
 DATA = Path(os.environ.get("KGALIGN_DATA", Path(__file__).parents[2] / "shared" / "data"))
 

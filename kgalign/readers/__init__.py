@@ -8,10 +8,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
+
 from kgalign.data import Alignment, AlignmentTask, Cardinality, KnowledgeGraph, Protocol, check_cardinality, without_names
 from kgalign.errors import DataError, OptionError
 from kgalign.limits import DEFAULT, Limits
 from kgalign.readers.completing import complete
+from kgalign.readers.decided import with_decisions
+from kgalign.readers.decisions import read_decided
 from kgalign.readers.graphs import rename
 from kgalign.readers.link_ends import Ends
 from kgalign.readers.link_files import LINK_READERS
@@ -68,6 +72,7 @@ def read(
     seeds: str | Path | LinksInMemory | None = None,
     gold: str | Path | LinksInMemory | None = None,
     rejected: str | Path | LinksInMemory | None = None,
+    decisions: str | Path | Sequence[str | Path] = (),
     protocol: Protocol | None = None,
     seed_ratio: float = 0.3,
     split_seed: int = 0,
@@ -104,6 +109,9 @@ def read(
             columns source and target, or with these two first.
         gold: Test links, for two graphs, in a file or in memory.
         rejected: Pairs that are known to be wrong and never become links, in a file or in memory.
+        decisions: Files of decisions, as `kgalign review` keeps them or as SSSOM. Matches become seeds, pairs that are no match are
+            rejected, and sources without a counterpart stay unmatched. They count for more than `seeds` and `rejected`, and the last file
+            for most. Test links of entities with such a match are not measured.
         protocol: `closed`: only entities of the test links are queries and candidates. `open`: all entities without a seed are. None: closed
             for a dataset folder with test links, else open.
         seed_ratio: The share of links that become seeds, where a folder has all its links in one file.
@@ -193,6 +201,9 @@ def read(
         only_target=only_target,
         strict=strict,
     )
+    if decided := read_decided(decisions, ends, cardinality, strict, limits):
+        task = with_decisions(task, decided)
+        test = test.where(~(np.isin(test.sources, decided.matches.sources) | np.isin(test.targets, decided.matches.targets)))
     return task if names else _withhold_names(task), test
 
 

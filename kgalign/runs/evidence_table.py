@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -55,22 +56,76 @@ def evidence_table(evidence: Evidence, task: AlignmentTask, decoder: str) -> Any
 
 def read_evidence(path: Path, sources: Sequence[str]) -> list[dict[str, Any]]:
     """The rows of an evidence.parquet for some sources."""
+    return _checked_rows(path, _read_table(path, filters=[("source", "in", sources)]))
+
+
+@dataclass(frozen=True, eq=False)
+class EvidenceRows:
+    """All rows of an evidence table, looked up by source.
+
+    Attributes:
+        table: The table, in which the rows of a source are neighbours.
+        places: The first row of each source, and how many it has.
+        path: The file that it was read from, for errors.
+    """
+
+    table: Any
+    places: Mapping[str, tuple[int, int]]
+    path: Path
+
+    @classmethod
+    def of(cls, table: Any, path: Path = Path()) -> EvidenceRows:
+        places: dict[str, tuple[int, int]] = {}
+        number = 0
+        for source, group in groupby(table["source"].to_pylist()):
+            count = sum(1 for _ in group)
+            places[source] = number, count
+            number += count
+        return cls(table, places, path)
+
+    @classmethod
+    def read(cls, path: Path) -> EvidenceRows:
+        """Those of an evidence.parquet."""
+        return cls.of(_read_table(path), path)
+
+    def of_source(self, source: str) -> list[dict[str, Any]]:
+        """The rows of one source; none where its evidence is not stored."""
+        first, count = self.places.get(source, (0, 0))
+        return _checked_rows(self.path, self.table.slice(first, count))
+
+
+def _read_table(path: Path, filters: Any = None) -> Any:
+    """The columns of an evidence.parquet, as this version has them."""
     import pyarrow as pa
     import pyarrow.parquet
 
     try:
         with path.open("rb") as file:  # Arrow takes no path that is not UTF-8
-            table = pa.parquet.read_table(file, filters=[("source", "in", sources)])
+            table = pa.parquet.read_table(file, filters=filters)
         schema = pa.schema([field for field in _schema() if field.name in table.column_names or field.name not in ADDED_LATER])
         if missing := set(schema.names) - set(table.column_names):
             raise ValueError(f"the column {min(missing)} is missing")
-        rows: list[dict[str, Any]] = table.select(schema.names).cast(schema).to_pylist()
+        return table.select(schema.names).cast(schema)
+    except (pa.ArrowException, OSError, LookupError, TypeError, ValueError) as error:
+        raise _damaged(path, error) from None
+
+
+def _checked_rows(path: Path, table: Any) -> list[dict[str, Any]]:
+    """The rows of a table, in which no value may be missing."""
+    import pyarrow as pa
+
+    try:
+        rows: list[dict[str, Any]] = table.to_pylist()
         if not all(map(_is_whole, rows)):
             raise ValueError("a value is missing")
-    except (pa.ArrowException, OSError, LookupError, TypeError, ValueError) as error:
-        reason = str(error).splitlines()[0][:MOST_SHOWN]
-        raise DataError(f"{path}: expected the evidence of a run, but {reason}; the file is damaged, so align again") from None
+    except (pa.ArrowException, TypeError, ValueError) as error:
+        raise _damaged(path, error) from None
     return rows
+
+
+def _damaged(path: Path, error: BaseException) -> DataError:
+    reason = str(error).splitlines()[0][:MOST_SHOWN]
+    return DataError(f"{path}: expected the evidence of a run, but {reason}; the file is damaged, so align again")
 
 
 def explanations(rows: Iterable[Mapping[str, Any]]) -> Iterator[Explanation]:

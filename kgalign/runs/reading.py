@@ -22,7 +22,7 @@ from kgalign.runs.explaining import RunContents, explain_entity
 from kgalign.runs.folder import CLASSES, EVIDENCE, LINKS, UNMATCHED, links_file
 from kgalign.runs.inputs import REPORT, check_unchanged
 from kgalign.runs.report import expect_file, read_report, reading_of
-from kgalign.runs.tables import read_link_rows, read_unmatched_rows
+from kgalign.runs.tables import read_link_rows, read_rounds, read_unmatched_rows
 
 logger = logging.getLogger(__name__)
 QUICK = 10  # seconds in which graphs were read, so that they are read again only to see which entities share a name
@@ -47,7 +47,7 @@ def read_links(path: str | Path, task: AlignmentTask) -> Alignment:
             )
         pairs.append((ids[0][row.source], ids[1][row.target]))
         scores.append(float(row.probability))
-    return Alignment(np.array(pairs, np.int64).reshape(-1, 2), np.array(scores, np.float64))
+    return Alignment(np.array(pairs, np.int64).reshape(-1, 2), np.array(scores, np.float64), np.array(read_rounds(path)))
 
 
 def read_judged(folder: str | Path, gold: str | Path, strict: bool = False, changed: bool = False) -> tuple[Alignment, Alignment]:
@@ -99,7 +99,8 @@ def check_inputs(folder: str | Path, changed: bool = False) -> dict[str, Any]:
     report = read_report(folder)
     arguments = reading_of(folder, report)
     if not changed:
-        check_unchanged(Path(folder), arguments, report.get("inputs", {}))
+        fixed = {name: value for name, value in arguments.items() if name != "decisions"}  # people go on to decide
+        check_unchanged(Path(folder), fixed, report.get("inputs", {}))
     return arguments
 
 

@@ -127,6 +127,14 @@ def read_link_rows(path: Path) -> Iterator[tuple[int, LinkRow]]:
     return ((number, LinkRow(*fields)) for number, fields in _read_columns(path, LinkRow._fields))
 
 
+def read_rounds(path: Path) -> list[int]:
+    """The round in which each link of an alignment.tsv became confident, 0: in none, or the table does not say."""
+    header = next((line for _, line in open_lines(path)), "").split("\t")
+    if "round" not in header:
+        return [0] * sum(1 for _ in read_link_rows(path))
+    return [int(fields[0]) if fields[0].isdecimal() else 0 for _, fields in _read_columns(path, ("round",))]
+
+
 def read_unmatched_rows(path: Path) -> Iterator[tuple[int, UnmatchedRow]]:
     """The numbered lines of an unmatched.tsv."""
     return ((number, UnmatchedRow(*fields)) for number, fields in _read_columns(path, UnmatchedRow._fields))

@@ -31,6 +31,7 @@ BUILT_IN = {
 }
 NEEDED = ("subject_id", "object_id")
 NO_MATCH = "https://w3id.org/sssom/NoTermFound"
+BY_HAND = "https://w3id.org/semapv/vocab/ManualMappingCuration"
 HEADER = re.compile(rb"^#[ \t]*(?:sssom_version|curie_map|mapping_set_id)[ \t]*:|^subject_id[\t,].*object_id", re.MULTILINE)
 ENTRY = re.compile(r"""\s*["']?([\w.-]*)["']?\s*:\s*["']?(\S*?)["']?\s*$""")
 
@@ -47,7 +48,8 @@ class SssomReader:
     def read(self, path: Path, *, strict: bool = False, limits: Limits = DEFAULT) -> Iterator[GivenLink]:
         """The mappings whose predicate says that two entities are the same. Those with another predicate are counted and left out.
 
-        Rows of unmatched entities are skipped. The modifier `Not` says that the two are not the same.
+        Rows of unmatched entities are skipped, and rows of which a reviewer was not sure. The modifier `Not` says that the two are not the
+        same.
 
         Args:
             path: The file.
@@ -55,19 +57,10 @@ class SssomReader:
             limits: How much of the file is taken in.
         """
         prefixes = {**BUILT_IN, **read_prefixes(path, limits)}
-        rows = read_rows(path, "\t", quoted=True, comment="#", strict=strict, limits=limits)
-        header = next(([name.strip() for name in fields] for _, fields in rows), [])
-        if not all(name in header for name in NEEDED):
-            raise DataError(
-                f"{path}: expected a header with the columns subject_id and object_id, found {', '.join(header)[:60]!r}"
-            )
         others = Counter[str]()
-        for number, fields in rows:
-            row = dict(zip(header, map(str.strip, fields), strict=False))
-            if not all(row.get(name) for name in NEEDED):
-                raise DataError(f"{path}:{number}: expected a subject_id and an object_id, one is missing")
+        for number, row in _read_mappings(path, strict, limits):
             subject, object_, predicate = (expanded(row.get(name, ""), prefixes) for name in (*NEEDED, "predicate_id"))
-            if NO_MATCH in (subject, object_):
+            if NO_MATCH in (subject, object_) or (row.get("reviewer_agreement") and as_score(row["reviewer_agreement"]) == 0):
                 continue
             if predicate and predicate not in SAME | DIFFERENT:
                 others[row["predicate_id"]] += 1
@@ -79,6 +72,32 @@ class SssomReader:
         if others:
             shown = ", ".join(f"{name} ({count:,})" for name, count in others.most_common(3))
             logger.warning("%s: %d rows are no links: expected %s, found %s", path, others.total(), SHOWN, shown)
+
+    def unmatched(self, path: Path, *, limits: Limits = DEFAULT) -> Iterator[str]:
+        """The subjects of which a person, and no program, says that they have no counterpart.
+
+        Args:
+            path: The file.
+            limits: How much of the file is taken in.
+        """
+        prefixes = {**BUILT_IN, **read_prefixes(path, limits)}
+        for _, row in _read_mappings(path, False, limits):
+            by_hand = expanded(row.get("mapping_justification", ""), prefixes) == BY_HAND
+            if by_hand and expanded(row["object_id"], prefixes) == NO_MATCH:
+                yield expanded(row["subject_id"], prefixes)
+
+
+def _read_mappings(path: Path, strict: bool, limits: Limits) -> Iterator[tuple[int, dict[str, str]]]:
+    """The numbered rows by the names of their columns."""
+    rows = read_rows(path, "\t", quoted=True, comment="#", strict=strict, limits=limits)
+    header = next(([name.strip() for name in fields] for _, fields in rows), [])
+    if not all(name in header for name in NEEDED):
+        raise DataError(f"{path}: expected a header with the columns subject_id and object_id, found {', '.join(header)[:60]!r}")
+    for number, fields in rows:
+        row = dict(zip(header, map(str.strip, fields), strict=False))
+        if not all(row.get(name) for name in NEEDED):
+            raise DataError(f"{path}:{number}: expected a subject_id and an object_id, one is missing")
+        yield number, row
 
 
 def read_prefixes(path: Path, limits: Limits = DEFAULT) -> dict[str, str]:

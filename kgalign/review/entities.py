@@ -1,0 +1,123 @@
+"""The entities of a graph as a reviewer sees and searches them: names, values and classes, looked up without a search."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kgalign.data import KINDS, RANKS, Ints, KnowledgeGraph
+from kgalign.iri import local_name
+from kgalign.readers.classes import Classes
+
+MOST_NAMES, MOST_VALUES, LONGEST_VALUE = 40, 60, 600  # of an entity; characters
+MOST_CLASSES = 200  # that are offered as a filter
+
+
+@dataclass(frozen=True, eq=False)
+class Entities:
+    """The entities of one graph.
+
+    Attributes:
+        graph: The graph.
+        ids: The id of each entity by its IRI.
+        facts: (n,) the positions of the literals, those of an entity together.
+        starts: (m + 1,) where those of each entity begin.
+        classes: The names of the classes, most frequent first.
+        members: (k, 2) an entity and the position of a class of it, ascending.
+        smallest: (m,) the position of the smallest class of each entity, -1: it has none.
+        texts: (m,) all names and the IRI of each entity in small letters, for searches.
+    """
+
+    graph: KnowledgeGraph
+    ids: dict[str, int]
+    facts: Ints
+    starts: Ints
+    classes: list[str]
+    members: Ints
+    smallest: Ints
+    texts: list[str]
+
+    @classmethod
+    def of(cls, graph: KnowledgeGraph) -> Entities:
+        count, owners = len(graph.entities), graph.attributes.facts[:, 0]
+        facts = np.argsort(owners, kind="stable")
+        starts = np.searchsorted(owners[facts], np.arange(count + 1))
+        ids = {entity: number for number, entity in enumerate(graph.entities)}
+        return cls(graph, ids, facts, starts, *_classes(graph), _texts(graph))
+
+    def name(self, entity: int) -> str:
+        """The name that is shown."""
+        return self.graph.names[entity] or local_name(self.graph.entities[entity])
+
+    def named(self, entity: int) -> dict[str, str]:
+        """IRI, name, and the name in Latin letters."""
+        name = self.name(entity)
+        return {"iri": self.graph.entities[entity], "name": name, "latin": latin(name)}
+
+    def class_of(self, entity: int) -> str:
+        """The name of its smallest class, empty where it has none."""
+        place = int(self.smallest[entity])
+        return self.classes[place] if place >= 0 else ""
+
+    def of_class(self, name: str) -> Ints:
+        """(m,) whether each entity is of the class with that name."""
+        found = np.zeros(len(self.graph.entities), bool)
+        if name in self.classes:
+            found[self.members[self.members[:, 1] == self.classes.index(name), 0]] = True
+        return found
+
+    def as_json(self, entity: int) -> dict[str, Any]:
+        """All that a page shows of an entity by itself."""
+        names = self.graph.names.of_entity(entity)[:MOST_NAMES]
+        literals = self.graph.attributes
+        rows = self.facts[self.starts[entity] : self.starts[entity + 1]][:MOST_VALUES].tolist()
+        return {
+            **self.named(entity),
+            "kind": KINDS[self.graph.kinds[entity]],
+            "names": [
+                {"text": name.text, "language": name.language, "rank": RANKS[name.rank], "latin": latin(name.text)}
+                for name in names
+            ],
+            "values": [
+                {"property": local_name(literals.properties[literals.facts[row, 1]]), "value": literals.values[row][:LONGEST_VALUE]}
+                for row in rows
+            ],
+        }
+
+
+def latin(text: str) -> str:
+    """The text in Latin letters; empty where it is written in them already."""
+    if text.isascii():
+        return ""
+    from anyascii import anyascii
+
+    found = anyascii(text)
+    return found if found != text else ""
+
+
+def _classes(graph: KnowledgeGraph) -> tuple[list[str], Ints, Ints]:
+    """The names of the classes, their members, and the smallest class of each entity."""
+    found = Classes.of(graph)
+    types = found.types[np.isin(found.types[:, 1], found.ids)]
+    ids, numbers = np.unique(types[:, 1], return_inverse=True)
+    names = [graph.names[each] or local_name(graph.entities[each]) for each in ids.tolist()]
+    often = Counter(names[number] for number in numbers.tolist())
+    ordered = [name for name, _ in often.most_common()]
+    places = {name: place for place, name in enumerate(ordered)}
+    place_of = np.array([places[name] for name in names], np.int64)
+    members = np.unique(np.column_stack([types[:, 0], place_of[numbers] if len(ids) else numbers]), axis=0)
+    smallest = np.full(len(graph.entities), -1)
+    smallest[members[:, 0]] = members[:, 1]  # ascending, so that the least frequent one stays
+    return ordered, members, smallest
+
+
+def _texts(graph: KnowledgeGraph) -> list[str]:
+    found = [[entity] for entity in graph.entities]
+    for owner, text in zip(graph.names.owner.tolist(), graph.names.text, strict=True):
+        found[owner].append(text)
+    for own in found:
+        own.extend(filter(None, [latin(text) for text in own[1:2]]))
+    return ["\n".join(own[1:] + own[:1]).casefold() for own in found]

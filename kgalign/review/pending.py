@@ -1,0 +1,190 @@
+"""The questions that are still open: who has which, what comes next, and what random checks among the answers tell."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kgalign.data import Ints
+from kgalign.decisions import CHECK, MATCH, NO_MATCH, QUEUE, SEARCH, SKIP, Entry, Undo
+from kgalign.features.relations import Edges
+from kgalign.review.book import Book
+from kgalign.review.entities import Entities
+from kgalign.review.estimate import Estimate, Stratum, estimate
+from kgalign.review.queue import Questions
+from kgalign.review.reviewed_run import ReviewedRun
+from kgalign.review.rows import Filters
+
+CHECK_EVERY = 10  # questions, of which the last one is drawn at random
+LINKS_TO_CHECK = 2, 3  # of that many checks, so many are links; the others are sources without a link
+GONE = 1800.0  # seconds after which a question goes to others, since its author seems to be away
+
+
+@dataclass(frozen=True)
+class Handed:
+    """A question that an author has.
+
+    Attributes:
+        place: Its position among the questions.
+        drawn: Why it was drawn.
+        at: When it was handed out, on the clock of this process.
+        filters: The filters that it was drawn with.
+    """
+
+    place: int
+    drawn: str
+    at: float
+    filters: Filters
+
+
+@dataclass(frozen=True)
+class ShownQuestion:
+    """What an author saw of a question.
+
+    Attributes:
+        target: The id of the target.
+        probability: Its probability.
+        drawn: Why it was drawn.
+        linked: Whether it was a link of the run.
+    """
+
+    target: int
+    probability: float
+    drawn: str
+    linked: bool
+
+
+@dataclass(eq=False)
+class Pending:
+    """The open questions of a run.
+
+    Attributes:
+        questions: All questions.
+        sides: The entities of both graphs.
+        is_open: (n,) whether nobody has decided on each.
+        handed: The question that each author has.
+        skipped: The pairs that each author has skipped.
+        answered: How many questions were answered.
+        checks: The order in which links, and sources without a link, are drawn at random.
+    """
+
+    questions: Questions
+    sides: tuple[Entities, Entities]
+    is_open: NDArray[np.bool_]
+    checks: tuple[Ints, Ints]
+    order: Ints
+    handed: dict[str, Handed] = field(default_factory=dict)
+    skipped: dict[str, set[tuple[str, str]]] = field(default_factory=dict)
+    answered: int = 0
+
+    @classmethod
+    def of(cls, run: ReviewedRun, sides: tuple[Entities, Entities], edges: tuple[Edges, Edges]) -> Pending:
+        questions = Questions.of(run)
+        drawn = np.random.default_rng(len(run.task.seeds)).permutation(len(questions))
+        checks = drawn[questions.is_link[drawn]], drawn[~questions.is_link[drawn]]
+        return cls(questions, sides, np.ones(len(questions), bool), checks, np.argsort(questions.sources, kind="stable"))
+
+    def next(self, author: str, filters: Filters, fits: Ints | None) -> Handed | None:
+        """The question of an author: the one that they have, or a new one; None: none is left.
+
+        Args:
+            author: Who asks.
+            filters: The filters that `fits` came from.
+            fits: The positions of the questions that fit, None: all.
+        """
+        now = time.monotonic()
+        mine = self.handed.get(author)
+        if mine is not None and self.is_open[mine.place] and mine.filters == filters:
+            self.handed[author] = replace(mine, at=now)
+            return mine
+        free = self.is_open.copy() if fits is None else np.zeros(len(self.questions), bool)
+        if fits is not None:
+            free[fits] = self.is_open[fits]
+        for other, handed in self.handed.items():
+            if other != author and now - handed.at < GONE:
+                free[handed.place] = False
+        for source, target in self.skipped.get(author, ()):
+            if source in self.sides[0].ids and target in self.sides[1].ids:
+                own = self.of_source(self.sides[0].ids[source])
+                free[own[self.questions.targets[own] == self.sides[1].ids[target]]] = False
+        if not free.any():
+            self.handed.pop(author, None)
+            return None
+        place = self._check(free) if self.answered % CHECK_EVERY == CHECK_EVERY - 1 else None
+        drawn = QUEUE if place is None else CHECK
+        if place is None:
+            place = int(np.where(free, self.questions.values, -np.inf).argmax())
+        self.handed[author] = Handed(place, drawn, now, filters)
+        return self.handed[author]
+
+    def shown_to(self, author: str, source: int) -> ShownQuestion | None:
+        """What an author has been shown of a source; None: something else, or nothing."""
+        handed = self.handed.get(author)
+        if handed is None or self.questions.sources[handed.place] != source:
+            return None
+        own, at = self.questions, handed.place
+        return ShownQuestion(int(own.targets[at]), round(float(own.probabilities[at]), 4), handed.drawn, bool(own.is_link[at]))
+
+    def hand_back(self, author: str, source: int, drawn: str) -> None:
+        """Gives an author the question of a source again."""
+        own = self.of_source(source)
+        if len(own) and self.is_open[own[0]]:
+            self.handed[author] = Handed(int(own[0]), drawn if drawn != SEARCH else QUEUE, time.monotonic(), Filters())
+
+    def of_source(self, source: int) -> Ints:
+        """The questions about a source."""
+        ascending = self.questions.sources
+        begin, end = (np.searchsorted(ascending, source, side, sorter=self.order) for side in ("left", "right"))
+        return self.order[begin:end]
+
+    def absorb(self, entries: Iterable[Entry], book: Book) -> None:
+        """Takes in new lines of the log."""
+        for entry in entries:
+            if isinstance(entry, Undo):
+                for each in book.undone.get(entry.id, ()):
+                    self.skipped.get(each.author, set()).discard(each.pair)
+                    self.answered -= each.drawn != SEARCH
+                continue
+            self.answered += entry.drawn != SEARCH
+            if entry.verdict == SKIP:
+                self.skipped.setdefault(entry.author, set()).add(entry.pair)
+            handed = self.handed.get(entry.author)
+            if handed is not None and self.sides[0].graph.entities[self.questions.sources[handed.place]] == entry.source:
+                del self.handed[entry.author]
+
+    def mark(self, sources: Ints, targets: Ints, is_closed: Callable[[int, int], bool]) -> None:
+        """Opens or closes the questions about some entities."""
+        places = [self.of_source(source) for source in sources.tolist()]
+        if len(targets):
+            places.append(np.flatnonzero(np.isin(self.questions.targets, targets) & self.questions.is_link))
+        for place in np.concatenate(places).tolist() if places else ():
+            self.is_open[place] = not is_closed(int(self.questions.sources[place]), int(self.questions.targets[place]))
+
+    def estimate(self, book: Book) -> Estimate:
+        """Precision and recall by the random checks among the decisions that nobody took back."""
+        checks = [each for each in book.valid.values() if each.drawn == CHECK and each.verdict in (MATCH, NO_MATCH)]
+        own = self.questions
+        strata = []
+        for linked in (True, False):
+            of_kind = [each for each in checks if bool(each.linked) == linked]
+            right = [each.verdict == MATCH and (not linked or not each.shown) for each in of_kind]
+            seen = np.array([each.probability or 0.0 for each in of_kind])
+            strata.append(Stratum(own.probabilities[self.is_open & (own.is_link == linked)], seen, np.array(right, bool)))
+        wrong = Counter(each.verdict for each in book.valid.values() if each.linked and (each.shown or each.verdict == NO_MATCH))
+        has_other = (wrong[MATCH] + 0.5) / (wrong[MATCH] + wrong[NO_MATCH] + 1)
+        return estimate(strata[0], strata[1], len(book.standing.matches), has_other)
+
+    def _check(self, free: NDArray[np.bool_]) -> int | None:
+        """A free question that is drawn at random; most are links."""
+        some, of = LINKS_TO_CHECK
+        first = (self.answered // CHECK_EVERY) % of >= some
+        for order in (self.checks[first], self.checks[not first]):
+            found = order[free[order]]
+            if len(found):
+                return int(found[0])
+        return None

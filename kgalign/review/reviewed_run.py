@@ -1,0 +1,122 @@
+"""What a review needs of a run, ready to be looked up by entity: its links, the candidates of each source, and stored evidence."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from kgalign.data import Alignment, AlignmentTask, Floats, Ints
+from kgalign.errors import DataError
+from kgalign.runs import Run, read_links
+from kgalign.runs.evidence_table import EvidenceRows, evidence_table
+from kgalign.runs.folder import CANDIDATES, EVIDENCE, LINKS
+from kgalign.runs.report import expect_file
+
+
+@dataclass(frozen=True, eq=False)
+class CandidateLists:
+    """The candidates of all sources, those of a source together, best first.
+
+    Attributes:
+        starts: (n + 1,) where those of each source begin.
+        targets: (m,) target ids.
+        probabilities: (m,)
+    """
+
+    starts: Ints
+    targets: Ints
+    probabilities: Floats
+
+    @classmethod
+    def of(cls, sources: Ints, targets: Ints, probabilities: Floats, count: int) -> CandidateLists:
+        """The lists of pairs in any order.
+
+        Args:
+            sources: (m,) source ids.
+            targets: (m,) target ids.
+            probabilities: (m,)
+            count: The number of sources of the graph.
+        """
+        order = np.lexsort((-probabilities, sources))
+        starts = np.searchsorted(sources[order], np.arange(count + 1))
+        return cls(starts, targets[order], np.clip(probabilities[order], 0, 1))
+
+    @property
+    def sources(self) -> Ints:
+        """(m,) the source of each candidate."""
+        return np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
+
+    def of_source(self, source: int) -> tuple[Ints, Floats]:
+        """The targets and the probabilities of one source."""
+        own = slice(self.starts[source], self.starts[source + 1])
+        return self.targets[own], self.probabilities[own]
+
+
+@dataclass(frozen=True, eq=False)
+class ReviewedRun:
+    """A run as a review sees it.
+
+    Attributes:
+        task: The task, with the decisions that the run knew.
+        links: Its links.
+        candidates: The candidates that they were chosen from.
+        evidence: The stored evidence.
+    """
+
+    task: AlignmentTask
+    links: Alignment
+    candidates: CandidateLists
+    evidence: EvidenceRows
+
+    @classmethod
+    def of(cls, run: Run) -> ReviewedRun:
+        """That of a run in memory."""
+        rows, slots = run.candidates.edges()
+        sources, targets = run.candidates.queries[rows], run.candidates.targets[rows, slots].astype(np.int64)
+        probabilities = run.candidates.probabilities()[rows, slots]
+        lists = CandidateLists.of(sources, targets, probabilities, len(run.task.source.entities))
+        return cls(run.task, run.alignment, lists, EvidenceRows.of(evidence_table(run.evidence(), run.task, run.decoder)))
+
+    @classmethod
+    def read(cls, folder: Path, task: AlignmentTask) -> ReviewedRun:
+        """That of a run folder; `task` is its task."""
+        links = read_links(folder / LINKS, task)
+        lists = _read_candidates(expect_file(folder, CANDIDATES), task)
+        evidence = EvidenceRows.read(expect_file(folder, EVIDENCE))
+        return cls(task, links, lists, evidence)
+
+    @property
+    def expected_precision(self) -> float | None:
+        """The mean probability of the plausible links and the seeds: how many of them are right if the probabilities are."""
+        plausible = self.links.scores[self.links.scores > 0.5]
+        count = len(plausible) + len(self.task.seeds)
+        return float((plausible.sum() + len(self.task.seeds)) / count) if count else None
+
+
+def _read_candidates(path: Path, task: AlignmentTask) -> CandidateLists:
+    """The rows of candidates.parquet by the ids of their entities."""
+    import pyarrow as pa
+    import pyarrow.compute
+    import pyarrow.parquet
+
+    try:
+        with path.open("rb") as file:
+            table = pa.parquet.read_table(file, columns=["source", "target", "probability"])
+        sides = []
+        for name, graph in (("source", task.source), ("target", task.target)):
+            column = table[name].cast(pa.string()) if not pa.types.is_string(table[name].type) else table[name]
+            encoded = column.dictionary_encode().combine_chunks()
+            encoded = encoded.chunk(0) if isinstance(encoded, pa.ChunkedArray) else encoded
+            places = pa.compute.index_in(encoded.dictionary, value_set=pa.array(list(graph.entities), pa.string()))
+            ids = np.asarray(places.fill_null(-1), np.int64)
+            sides.append(ids[np.asarray(encoded.indices, np.int64)] if len(encoded) else np.empty(0, np.int64))
+        probabilities = np.asarray(table["probability"], np.float64)
+    except (pa.ArrowException, OSError, LookupError, TypeError, ValueError) as error:
+        reason = str(error).splitlines()[0][:120]
+        raise DataError(f"{path}: expected the candidates of a run, but {reason}; the file is damaged, so align again") from None
+    found = (sides[0] >= 0) & (sides[1] >= 0)
+    if not found.all():
+        raise DataError(f"{path}: {int((~found).sum()):,} candidates are of no entity of the graphs of this run; align again")
+    return CandidateLists.of(sides[0], sides[1], np.nan_to_num(probabilities), len(task.source.entities))

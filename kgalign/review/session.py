@@ -1,0 +1,638 @@
+"""A review: hands out links to decide on, keeps decisions, and lets the run go on from them. It may be called from several threads."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kgalign.data import Alignment, AlignmentTask, Ints, one_link
+from kgalign.decisions import DRAWN, MATCH, NO_MATCH, QUEUE, SEARCH, VERDICTS, Decision, Entry, Undo
+from kgalign.errors import DataError, KgalignError, OptionError, one_line
+from kgalign.features.relations import Edges
+from kgalign.readers.decided import Decided, with_decisions
+from kgalign.review.book import Book
+from kgalign.review.changes import Changes, changes_between
+from kgalign.review.entities import Entities
+from kgalign.review.estimate import Estimate
+from kgalign.review.evidence import PairEvidence
+from kgalign.review.going_on import RunAgain
+from kgalign.review.item import Candidate, Item, ShownDecision
+from kgalign.review.log import DecisionLog
+from kgalign.review.pending import Pending
+from kgalign.review.reviewed_run import ReviewedRun
+from kgalign.review.rows import CODES, UNDECIDED, Filters, Rows
+from kgalign.runs import Run
+
+logger = logging.getLogger(__name__)
+MOST_CANDIDATES = 9  # that keys can choose
+MOST_LAST = 20  # decisions that a summary lists
+LONGEST_ID = 200  # characters of a request or an author
+LONGEST_IRI = 10_000
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Where a review stands. `as_json()` has all of it.
+
+    Attributes:
+        links: The number of links, decided ones included.
+        decided: The number of pairs that somebody has decided on.
+        verdicts: How many pairs stand as what.
+        authors: How many decisions each author has made.
+        conflicts: Decisions that contradict each other; the last one of each group stands.
+        estimate: Precision and recall, as far as random checks tell.
+        since_run: Decisions that the run does not know yet.
+        changes: What the last run that went on has changed.
+        classes: The classes that links can be filtered by.
+        rounds: The highest round in which a link became confident.
+        last: The last decisions, newest first.
+    """
+
+    links: int
+    decided: int
+    verdicts: Mapping[str, int]
+    authors: Mapping[str, int]
+    conflicts: Sequence[Sequence[ShownDecision]]
+    estimate: Estimate
+    since_run: int
+    changes: Changes
+    classes: Sequence[str]
+    rounds: int
+    last: Sequence[ShownDecision]
+
+    def as_json(self) -> dict[str, Any]:
+        """What a page reads."""
+        return {
+            "links": self.links,
+            "decided": self.decided,
+            "verdicts": dict(self.verdicts),
+            "authors": dict(self.authors),
+            "conflicts": [
+                {
+                    "source": group[0].decision.source,
+                    "source_name": group[0].source_name,
+                    "decisions": [each.as_json() for each in group],
+                }
+                for group in self.conflicts
+            ],
+            "estimate": self.estimate.as_json(),
+            "since_run": self.since_run,
+            "changes": self.changes.as_json(),
+            "classes": list(self.classes),
+            "rounds": self.rounds,
+            "last": [each.as_json() for each in self.last],
+        }
+
+
+class ReviewSession:
+    """A review of a run. Decisions are in their file before a call returns.
+
+    session = ReviewSession.open("run")
+    item = session.next("ann")
+    session.decide("ann", *item.pair, "match", request="1")
+    session.go_on()
+    """
+
+    def __init__(self, again: RunAgain, run: ReviewedRun, log: DecisionLog, every: int = 0) -> None:
+        """See `open`."""
+        self._lock = threading.RLock()
+        self._again, self._log, self._every = again, log, every
+        self._single = one_link(again.task.cardinality)
+        self._sides = Entities.of(again.task.source), Entities.of(again.task.target)
+        self._edges = Edges.of_task(again.task)
+        self._book = Book(self._single)
+        self._known = again.known_entries(log.entries)  # lines of the log that the run knows
+        self._changes = Changes()
+        self._thread: threading.Thread | None = None
+        self._closed = False
+        self._made: Run | None = None
+        earlier = Book(self._single)
+        earlier.apply(log.entries[: self._known])
+        self._use(replace(run, task=with_decisions(again.task, self._decided(earlier))))
+        self._absorb(log.entries)
+
+    @classmethod
+    def open(
+        cls, run: str | Path | Run, decisions: str | Path | None = None, *, every: int = 0, changed: bool = False
+    ) -> ReviewSession:
+        """A review of a run folder, or of a run in memory.
+
+        Args:
+            run: The run. A folder is replaced when the run goes on.
+            decisions: The file that keeps decisions; those in it already count. None: beside the folder, such as `run.decisions.jsonl` for
+                `run`; for a run in memory `decisions.jsonl` in the working folder.
+            every: After so many decisions the run goes on by itself, 0: only when `go_on` is called.
+            changed: Read graphs, too, that have changed since the run.
+        """
+        if isinstance(run, Run):
+            log = DecisionLog.open(decisions or "decisions.jsonl")
+            return cls(RunAgain.of(run), ReviewedRun.of(run), log, every)
+        folder = Path(run)
+        place = Path(decisions) if decisions else folder.resolve().with_name(f"{folder.resolve().name}.decisions.jsonl")
+        again = RunAgain.read(folder, place, changed)
+        return cls(again, ReviewedRun.read(folder.resolve(), again.task), DecisionLog.open(place), every)
+
+    @property
+    def path(self) -> Path:
+        """The file of decisions."""
+        return self._log.path
+
+    @property
+    def made(self) -> Run | None:
+        """The last run that went on, None: none has."""
+        return self._made
+
+    def next(self, author: str, filters: Mapping[str, Any] | Filters | None = None) -> Item | None:
+        """What to decide on next; None: nothing is left. Before that author has decided, the same item comes again.
+
+        No item is handed to two authors at a time, unless one has not been heard of for a while.
+
+        Args:
+            author: Who asks.
+            filters: Which links may come, see `Filters`. Random checks keep to them, too.
+        """
+        with self._fresh():
+            wanted = Filters.of(filters)
+            found = self._pending.next(_checked_id("author", author), wanted, self._rows_fit(wanted))
+            if found is None:
+                return None
+            questions = self._pending.questions
+            return self._item(int(questions.sources[found.place]), int(questions.targets[found.place]), found.drawn)
+
+    def item(self, source: str, target: str = "") -> Item:
+        """Any pair of entities, such as a link that a search has found, or one that is to be decided anew.
+
+        Args:
+            source: The IRI of the source entity.
+            target: The IRI of the target entity. Empty: the match of the source, or its best candidate.
+        """
+        with self._fresh():
+            return self._item(self._id(0, source), self._id(1, target) if target else None, SEARCH)
+
+    def decide(
+        self,
+        author: str,
+        source: str,
+        target: str,
+        verdict: str,
+        request: str,
+        drawn: str = QUEUE,
+        probability: float | None = None,
+    ) -> Decision:
+        """Keeps a decision and returns it. A request that was kept already is not kept again.
+
+        Args:
+            author: Who decides.
+            source: The IRI of the source entity.
+            target: The IRI of the target entity; empty: the source has no counterpart.
+            verdict: `match`, `no match`, `unsure` or `skip`.
+            request: An id that the caller makes, other for each decision.
+            drawn: Why the pair was shown.
+            probability: The probability that was shown. None: that of the run.
+        """
+        _checked_id("author", author)
+        _checked_id("request", request)
+        if verdict not in VERDICTS:
+            raise OptionError(f"verdict={verdict!r}: expected one of {', '.join(VERDICTS)}")
+        if drawn not in DRAWN:
+            raise OptionError(f"drawn={drawn!r}: expected one of {', '.join(DRAWN)}")
+        if not target and verdict == MATCH:
+            raise OptionError(
+                "a match needs a target: expected its IRI, or the verdict `no match` for a source without a counterpart"
+            )
+        with self._fresh():
+            if request in self._book.known:
+                return self._book.known[request][0]
+            ends = self._id(0, source), self._id(1, target) if target else -1
+            shown = self._pending.shown_to(author, ends[0])
+            decision = Decision(
+                request,
+                verdict,
+                source,
+                target,
+                author,
+                _now(),
+                probability if probability is not None else shown.probability if shown else self._probability(*ends),
+                shown.drawn if shown and drawn == QUEUE else drawn,
+                shown=self._sides[1].graph.entities[shown.target] if shown and shown.target != ends[1] else "",
+                linked=shown.linked if shown else None,
+            )
+            self._add([decision])
+            return self._book.known[request][0]
+
+    def undo(self, author: str, request: str) -> Decision | None:
+        """Takes back the last decision of an author and returns it; None: there is none left. A retried request takes back one.
+
+        Of links that were accepted together, all are taken back, and the first is returned.
+        """
+        _checked_id("author", author)
+        _checked_id("request", request)
+        with self._fresh():
+            if request in self._book.undone:
+                return next(iter(self._book.undone[request]), None)
+            last = self._book.last_of(author)
+            if last is None:
+                return None
+            self._add([Undo(request, last.request, author, _now())])
+            taken = self._book.undone[request]
+            self._pending.hand_back(author, self._id(0, taken[0].source), taken[0].drawn)
+            return taken[0]
+
+    def links(
+        self, filters: Mapping[str, Any] | Filters | None = None, offset: int = 0, limit: int = 50, sort: str = "probability"
+    ) -> dict[str, Any]:
+        """Links of the run and pairs that were decided: `rows`, and `total`, the number of all that fit.
+
+        Args:
+            filters: Which are wanted, see `Filters`.
+            offset: How many to leave out at first.
+            limit: How many to return at most.
+            sort: `probability`, `source`, `target`, `round`, `class` or `verdict`; a minus before it turns the order round.
+        """
+        with self._fresh():
+            rows = self._table()
+            chosen = rows.ordered(rows.chosen(Filters.of(filters)), sort)
+            offset, limit = max(0, int(offset)), max(0, int(limit))
+            return {"rows": self._as_rows(rows, chosen[offset : offset + limit]), "total": len(chosen)}
+
+    def search(self, text: str, limit: int = 20) -> list[dict[str, Any]]:
+        """Entities of both graphs with that text in a name or in their IRI, as rows of `links`; whole names and beginnings come first."""
+        wanted = text.strip().casefold()
+        if not wanted:
+            return []
+        with self._fresh():
+            found = []
+            for column, (side, entities) in enumerate(zip(("source", "target"), self._sides, strict=True)):
+                for number, own in enumerate(entities.texts):
+                    if wanted in own:
+                        place = 0 if f"\n{wanted}\n" in f"\n{own}\n" else 1 if f"\n{wanted}" in f"\n{own}" else 2
+                        found.append((place, column, number, side))
+            found.sort()
+            return [self._found_row(number, side) for _, _, number, side in found[: max(0, int(limit))]]
+
+    def above(self, line: float, filters: Mapping[str, Any] | Filters | None = None) -> dict[str, Any]:
+        """How many undecided `links` have at least that probability, and how many of them are `probably_wrong`."""
+        with self._fresh():
+            rows, chosen = self._above(line, filters)
+            return {"links": len(chosen), "probably_wrong": round(float((1 - rows.probabilities[chosen]).sum()), 1)}
+
+    def accept_above(self, author: str, line: float, filters: Mapping[str, Any] | Filters | None = None, request: str = "") -> int:
+        """Decides that all undecided links of at least that probability are matches, and returns how many: what `above` has said.
+
+        One undo takes all of them back.
+        """
+        _checked_id("author", author)
+        _checked_id("request", request)
+        with self._fresh():
+            earlier = self._book.known.get(request, [])
+            if earlier and len(earlier) >= earlier[0].batch_size:
+                return len(earlier)
+            rows, chosen = self._above(line, filters)
+            size = earlier[0].batch_size if earlier else len(chosen)
+            source, target = self._sides[0].graph.entities, self._sides[1].graph.entities
+            pairs = zip(
+                rows.sources[chosen].tolist(), rows.targets[chosen].tolist(), rows.probabilities[chosen].tolist(), strict=True
+            )
+            at, first = _now(), len(earlier)
+            decisions = [
+                Decision(
+                    f"{request}.{first + number}", MATCH, source[one], target[other], author, at, round(p, 4), SEARCH, request, size
+                )
+                for number, (one, other, p) in enumerate(pairs)
+            ]
+            self._add(decisions)
+            return len(earlier) + len(decisions)
+
+    def summary(self) -> Summary:
+        """Where the review stands."""
+        with self._fresh():
+            book, rows = self._book, self._table()
+            counts = Counter({MATCH: len(book.standing.matches), NO_MATCH: len(book.standing.rejected) + len(book.standing.alone)})
+            counts["unsure"] = len(book.standing.unsure)
+            return Summary(
+                links=len(self._run.links)
+                + sum(verdict == CODES.index(MATCH) for verdict in rows.verdicts[len(self._run.links) :].tolist()),
+                decided=sum(counts.values()),
+                verdicts=dict(counts),
+                authors={author: number for author, number in book.counts.items() if number},
+                conflicts=[[self._shown(each) for each in group] for group in book.all_conflicts()],
+                estimate=self._pending.estimate(book),
+                since_run=self._since_run(),
+                changes=self.changes(),
+                classes=self._sides[0].classes[:200],
+                rounds=int(self._run.links.rounds.max(initial=0)),
+                last=[self._shown(each) for each in book.newest(MOST_LAST)],
+            )
+
+    def go_on(self) -> bool:
+        """Lets the run go on in the background, from all decisions so far; False: it does already, or nothing is new.
+
+        The run folder is replaced when the new run is complete. Decisions that are made meanwhile are kept, and count for the next time.
+        """
+        with self._fresh():
+            if self._changes.running or self._closed or not self._since_run():
+                return False
+            known, new = len(self._log.entries), self._since_run()
+            decided = {self._sides[0].ids[each.source] for each in self._new_decisions() if each.source in self._sides[0].ids}
+            task = with_decisions(self._again.task, self._decided(self._book))
+            self._changes = replace(self._changes, running=True, error="")
+            self._thread = threading.Thread(
+                target=self._go_on, args=(task, known, new, decided), name="kgalign review", daemon=True
+            )
+            self._thread.start()
+            return True
+
+    def changes(self) -> Changes:
+        """What the last run that went on has changed, and whether one goes on now."""
+        return self._changes
+
+    def wait(self, seconds: float | None = None) -> Changes:
+        """Waits until no run goes on any more, or so many seconds, and returns the changes."""
+        thread = self._thread
+        if thread is not None:
+            thread.join(seconds)
+        return self.changes()
+
+    def close(self) -> None:
+        """Ends the review. A run that goes on is finished first, so that its folder is whole."""
+        self._closed = True
+        self.wait()
+
+    def __enter__(self) -> ReviewSession:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @contextmanager
+    def _fresh(self) -> Iterator[None]:
+        """Nobody else changes anything meanwhile, and what other processes have decided is known."""
+        with self._lock:
+            if new := self._log.refresh():
+                self._absorb(new)
+            yield
+
+    def _add(self, entries: Sequence[Entry]) -> None:
+        self._absorb(self._log.add(entries))
+        if self._every and self._since_run() >= self._every:
+            self.go_on()
+
+    def _absorb(self, entries: Sequence[Entry]) -> None:
+        """Takes in new lines of the log."""
+        sources, targets = self._book.apply(entries)
+        self._pending.absorb(entries, self._book)
+        self._mark_of(sources, targets)
+
+    def _use(self, run: ReviewedRun) -> None:
+        """Goes over to another run of the same graphs."""
+        self._run = run
+        self._evidence = PairEvidence.of(run, self._sides, self._edges)
+        links = run.links
+        self._links = Rows(self._sides, links.sources, links.targets, links.scores, links.rounds, np.zeros(len(links), np.int8))
+        self._more_rows: Rows | None = None
+        self._by_end = [np.argsort(ids, kind="stable") for ids in links.pairs.T]
+        self._pending = Pending.of(run, self._sides, self._edges)
+        self._taken = dict(zip(links.targets.tolist(), links.sources.tolist(), strict=True))
+
+    def _mark_of(self, *iris: Iterable[str]) -> None:
+        """Brings the verdicts of the rows and the open questions of some sources and targets up to date."""
+        sources, targets = (
+            np.array([entities.ids[each] for each in own if each in entities.ids], np.int64)
+            for own, entities in zip(iris, self._sides, strict=True)
+        )
+        self._more_rows = None
+        for ids, order, column in zip((sources, targets), self._by_end, self._run.links.pairs.T, strict=True):
+            ascending = column[order]
+            begins, ends = (np.searchsorted(ascending, ids, side) for side in ("left", "right"))
+            for begin, end in zip(begins.tolist(), ends.tolist(), strict=True):
+                for row in order[begin:end].tolist():
+                    self._links.verdicts[row] = CODES.index(
+                        self._verdict(int(self._links.sources[row]), int(self._links.targets[row]))[0]
+                    )
+        self._pending.mark(sources, targets, lambda source, target: bool(self._verdict(source, target)[0]))
+
+    def _verdict(self, source: int, target: int) -> tuple[str, Decision | None]:
+        return self._book.verdict_of(
+            self._sides[0].graph.entities[source], self._sides[1].graph.entities[target] if target >= 0 else ""
+        )
+
+    def _table(self) -> Rows:
+        """All rows: the links of the run, and further pairs that were decided."""
+        if self._more_rows is None:
+            found, known = self._book.standing, set(self._run.links.keys.tolist())
+            more: list[tuple[int, int, float, int]] = []
+            for code, pairs in ((1, found.matches), (2, found.rejected), (3, found.unsure), (2, found.alone)):
+                for each in pairs.values():
+                    source = self._sides[0].ids.get(each.source, -1)
+                    target = self._sides[1].ids.get(each.target, -1)
+                    is_known = source >= 0 and (target >= 0 or not each.target)
+                    if is_known and (target < 0 or ((source << 32) | target) not in known):
+                        more.append((source, target, self._probability(source, target) or float(code == 1), code))
+            own, columns = self._links, np.array(more, np.float64).reshape(-1, 4).T
+            self._more_rows = Rows(
+                self._sides,
+                np.concatenate([own.sources, columns[0].astype(np.int64)]),
+                np.concatenate([own.targets, columns[1].astype(np.int64)]),
+                np.concatenate([own.probabilities, columns[2]]),
+                np.concatenate([own.rounds, np.zeros(len(more), np.int64)]),
+                np.concatenate([own.verdicts, columns[3].astype(np.int8)]),
+            )
+        return self._more_rows
+
+    def _rows_fit(self, filters: Filters) -> Ints | None:
+        """Which questions fit filters, None: all."""
+        if filters == Filters():
+            return None
+        questions = self._pending.questions
+        verdicts = np.zeros(len(questions), np.int8)
+        rows = Rows(self._sides, questions.sources, questions.targets, questions.probabilities, questions.rounds, verdicts)
+        return rows.chosen(replace(filters, verdict=""))
+
+    def _above(self, line: float, filters: Mapping[str, Any] | Filters | None) -> tuple[Rows, Ints]:
+        if not isinstance(line, int | float) or not 0 <= line <= 1:
+            raise OptionError(f"line={line!r}: expected a probability from 0 to 1")
+        wanted = Filters.of(filters)
+        rows = self._links
+        return rows, rows.chosen(replace(wanted, least=max(float(line), wanted.least), verdict=UNDECIDED))
+
+    def _id(self, column: int, iri: str) -> int:
+        if not isinstance(iri, str) or iri not in self._sides[column].ids:
+            side = ("source", "target")[column]
+            raise DataError(f"the {side} graph has no entity {str(iri)[:200]!r}; expected the IRI of one")
+        return self._sides[column].ids[iri]
+
+    def _probability(self, source: int, target: int) -> float | None:
+        """The probability of a link or of a candidate; None: it is neither."""
+        order, ascending = self._by_end[0], self._run.links.sources
+        begin, end = (np.searchsorted(ascending, source, side, sorter=order) for side in ("left", "right"))
+        for row in order[begin:end].tolist():
+            if self._run.links.targets[row] == target:
+                return round(float(self._run.links.scores[row]), 4)
+        targets, probabilities = self._run.candidates.of_source(source)
+        place = np.flatnonzero(targets == target)
+        return round(float(probabilities[place[0]]), 4) if len(place) else None
+
+    def _links_of(self, source: int) -> Ints:
+        """The rows of the links of a source, most probable first."""
+        order, ascending = self._by_end[0], self._run.links.sources
+        begin, end = (np.searchsorted(ascending, source, side, sorter=order) for side in ("left", "right"))
+        rows = order[begin:end]
+        return rows[np.argsort(-self._run.links.scores[rows], kind="stable")]
+
+    def _item(self, source: int, target: int | None, drawn: str) -> Item:
+        ours, theirs = self._sides
+        own = self._links_of(source)
+        targets, probabilities = self._run.candidates.of_source(source)
+        decided = self._book.match_of(ours.graph.entities[source])
+        if target is None and decided is not None and decided.target in theirs.ids:
+            target = theirs.ids[decided.target]
+        if target is None:
+            target = int(self._run.links.targets[own[0]]) if len(own) else int(targets[0]) if len(targets) else None
+        rows = [row for row in own.tolist() if self._run.links.targets[row] == target]
+        candidates = [
+            Candidate(number, theirs.named(each), round(float(probability), 4), self._taken_by(source, each))
+            for number, (each, probability) in enumerate(
+                zip(targets[:MOST_CANDIDATES].tolist(), probabilities.tolist(), strict=False), 1
+            )
+        ]
+        return Item(
+            source=ours.as_json(source),
+            target=None if target is None else theirs.as_json(target),
+            probability=None if target is None else self._probability(source, target),
+            round=int(self._run.links.rounds[rows[0]]) if rows else 0,
+            of_class=ours.class_of(source),
+            drawn=drawn,
+            evidence=None if target is None else self._evidence.of_pair(source, target),
+            neighbour_counts=self._evidence.neighbour_counts(source, target),
+            candidates=candidates,
+            decisions=[self._shown(each) for each in self._book.of_source(ours.graph.entities[source])],
+        )
+
+    def _taken_by(self, source: int, target: int) -> tuple[str, str]:
+        """IRI and name of another source that is linked to a target."""
+        decided = self._book.match_of_target(self._sides[1].graph.entities[target])
+        other = self._sides[0].ids.get(decided.source) if decided else self._taken.get(target)
+        if other is None or other == source:
+            return "", ""
+        return self._sides[0].graph.entities[other], self._sides[0].name(other)
+
+    def _shown(self, decision: Decision) -> ShownDecision:
+        source, target = (
+            entities.name(entities.ids[iri]) if iri in entities.ids else iri
+            for entities, iri in zip(self._sides, decision.pair, strict=True)
+        )
+        return ShownDecision(decision, source, target, self._book.stands(decision))
+
+    def _as_rows(self, rows: Rows, chosen: Ints) -> list[dict[str, Any]]:
+        in_conflict = {each.source for group in self._book.all_conflicts() for each in group}
+        return [
+            self._as_row(source, target, round(probability, 4), number, in_conflict)
+            for source, target, probability, number in zip(
+                rows.sources[chosen].tolist(),
+                rows.targets[chosen].tolist(),
+                rows.probabilities[chosen].tolist(),
+                rows.rounds[chosen].tolist(),
+                strict=True,
+            )
+        ]
+
+    def _as_row(self, source: int, target: int, probability: float | None, number: int, in_conflict: set[str]) -> dict[str, Any]:
+        ours = self._sides[0].named(source) if source >= 0 else dict.fromkeys(("iri", "name", "latin"), "")
+        theirs = self._sides[1].named(target) if target >= 0 else dict.fromkeys(("iri", "name", "latin"), "")
+        verdict, decision = self._book.verdict_of(ours["iri"], theirs["iri"])
+        return {
+            **{f"source{'_' * (name != 'iri')}{name if name != 'iri' else ''}": text for name, text in ours.items()},
+            **{f"target{'_' * (name != 'iri')}{name if name != 'iri' else ''}": text for name, text in theirs.items()},
+            "probability": probability,
+            "round": number,
+            "class": self._sides[0].class_of(source) if source >= 0 else "",
+            "verdict": verdict,
+            "author": decision.author if decision else "",
+            "conflict": ours["iri"] in in_conflict,
+        }
+
+    def _found_row(self, entity: int, side: str) -> dict[str, Any]:
+        """The row of an entity that a search has found, with its match."""
+        iri = self._sides[side == "target"].graph.entities[entity]
+        decided = self._book.match_of(iri) if side == "source" else self._book.match_of_target(iri)
+        pair: tuple[int, int]
+        if decided is not None:
+            pair = self._sides[0].ids.get(decided.source, -1), self._sides[1].ids.get(decided.target, -1)
+        elif side == "source":
+            own = self._links_of(entity)
+            pair = entity, int(self._run.links.targets[own[0]]) if len(own) else -1
+        else:
+            pair = self._taken.get(entity, -1), entity
+        in_conflict = {each.source for group in self._book.all_conflicts() for each in group}
+        probability = self._probability(*pair) if min(pair) >= 0 else None
+        return {**self._as_row(*pair, probability, 0, in_conflict), "side": side}
+
+    def _since_run(self) -> int:
+        """How many decisions came or went since the run."""
+        return len(self._new_decisions())
+
+    def _new_decisions(self) -> list[Decision]:
+        """Decisions that came or went since the run."""
+        known: dict[str, Decision] = {}
+        new: dict[str, Decision] = {}
+        for entry in self._log.entries[self._known :]:
+            if not isinstance(entry, Undo):
+                new[entry.id] = entry
+                continue
+            for each in self._book.undone.get(entry.id, ()):
+                if new.pop(each.id, None) is None:
+                    known[each.id] = each
+        return [*known.values(), *new.values()]
+
+    def _decided(self, book: Book) -> Decided:
+        """What stands, by ids."""
+        found = book.standing
+        pairs = []
+        for place in (found.matches, found.rejected):
+            ends = [(self._sides[0].ids.get(source), self._sides[1].ids.get(target)) for source, target in place]
+            known = [pair for pair in ends if None not in pair]
+            pairs.append(Alignment(np.array(known, np.int64).reshape(-1, 2)))
+        alone = [self._sides[0].ids[source] for source in found.alone if source in self._sides[0].ids]
+        return Decided(pairs[0], pairs[1], np.array(alone, np.int64))
+
+    def _go_on(self, task: AlignmentTask, known: int, new: int, decided: set[int]) -> None:
+        """Aligns again and goes over to the new run; in a thread of its own."""
+        before = self._run
+        try:
+            run, made = self._again.run(task, self._log.path, self._log.entries[known - 1].id)
+            near = {int(each) for source in decided for each in _neighbours(self._edges[0], source)}
+            with self._lock:
+                changes = changes_between(before, run, self._sides, new, decided, near)
+                self._use(run)
+                self._pending.absorb(self._log.entries, self._book)
+                self._mark_of(self._book.by_source, self._book.by_target)
+                self._known, self._changes, self._made = known, changes, made
+        except Exception as error:  # whatever happens, the review goes on with the run that it has
+            if not isinstance(error, KgalignError):
+                logger.exception("the run did not go on")
+            text = str(error) if isinstance(error, KgalignError) else f"{type(error).__name__}: {error}"
+            self._changes = replace(self._changes, running=False, error=one_line(text, 300))
+
+
+def _neighbours(side: Edges, entity: int) -> Ints:
+    return side.adjacency.indices[side.adjacency.indptr[entity] : side.adjacency.indptr[entity + 1]]
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def _checked_id(name: str, value: str) -> str:
+    """An author or a request, which must be a short text."""
+    if not isinstance(value, str) or not value.strip() or len(value) > LONGEST_ID:
+        raise OptionError(f"{name}={str(value)[:40]!r}: expected a text of 1 to {LONGEST_ID} characters")
+    return value

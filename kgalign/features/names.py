@@ -25,6 +25,7 @@ ENDINGS = (  # of plurals and simple inflections, and what stands in their place
     ("sses", "ss"), ("shes", "sh"), ("ches", "ch"), ("eaux", "eau"), ("ies", "i"), ("ais", "ai"), ("xes", "x"), ("aux", "al"), ("ing", ""),
     ("ys", "i"), ("ie", "i"), ("es", ""), ("ed", ""), ("s", ""), ("e", ""), ("y", "i"),
 )  # fmt: skip
+LAST_LETTERS = frozenset(ending[-1] for ending, _ in ENDINGS)
 EMPTY_WORDS = frozenset({"has", "the", "an", "le", "la", "les", "der", "die", "das", "el", "los", "las", "il", "lo"})
 KEPT = ("ss", "us", "is", "eed")  # endings that are none
 SHORTEST_STEM = 3
@@ -278,7 +279,7 @@ class WordStems(dict[str, tuple[str, ...]]):
 
 def _stem(word: str) -> str:
     """The word without its ending, if enough is left."""
-    if word.isalpha() and (not word.endswith(KEPT) or word.endswith("ais")):
+    if word[-1:] in LAST_LETTERS and word.isalpha() and (not word.endswith(KEPT) or word.endswith("ais")):
         for ending, instead in ENDINGS:
             if word.endswith(ending):
                 stem = word.removesuffix(ending) + instead

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -45,3 +46,16 @@ def by_blocks(function: Callable[..., Any], *arrays: Any) -> Any:
     if isinstance(parts[0], tuple):
         return tuple(np.concatenate(part) for part in zip(*parts, strict=True))
     return np.concatenate(parts)
+
+
+def one_dense_thread() -> AbstractContextManager[Any]:
+    """A context in which factors and products of dense matrices take one thread.
+
+    Where matrices are small, more threads spend their time waiting for each other, and their number could show in the last digits.
+    """
+    try:
+        from threadpoolctl import threadpool_limits
+    except ImportError:  # machines with a GPU often have numpy, scipy, numba and torch, and nothing else: only time is lost
+        return nullcontext()
+    found: AbstractContextManager[Any] = threadpool_limits(1, "blas")
+    return found

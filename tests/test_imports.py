@@ -95,7 +95,7 @@ def test_numbers_alone_are_enough_to_read_align_and_plan_benchmarks(tmp_path):
     }.items():
         (tmp_path / name).write_text(text, "utf-8")
     run_without(
-        ("pyoxigraph", "pyarrow", "typer", "rich", "anyascii", "jinja2", "matplotlib"),
+        ("pyoxigraph", "pyarrow", "typer", "rich", "anyascii", "threadpoolctl", "jinja2", "matplotlib"),
         "import sys",
         "import kgalign",
         "from kgalign.bench import TABLES, Plan",

@@ -10,6 +10,7 @@ import numpy as np
 import scipy  # which imports its parts when they are first used
 from scipy import sparse
 
+from kgalign.blocks import one_dense_thread
 from kgalign.data import Alignment, Floats
 from kgalign.features.relations import Edges
 
@@ -43,9 +44,9 @@ def profile_vectors(edges: tuple[Edges, Edges], known: Alignment) -> Sides | Non
         linked.append(sparse.csr_array(counts @ profile[ids]))
     if not all(profile.shape[1] for profile in profiles):
         return None
-    source, target = (
-        _unit(profile @ directions) for profile, directions in zip(profiles, _directions(linked[0], linked[1]), strict=True)
-    )
+    with one_dense_thread():
+        directions = _directions(linked[0], linked[1])
+    source, target = (_unit(profile @ own) for profile, own in zip(profiles, directions, strict=True))
     return source, target
 
 

@@ -1,13 +1,12 @@
-"""What the blocks of searches cost on generated graphs, and what follows for 10 and 100 million entities a side.
+"""What the blocks of searches cost on generated graphs of growing size: seconds and bytes. `docs/toward-the-web.md` is derived from it.
 
-An engine that records works on the blocks: CPU seconds and bytes of each. Everything is given for an entity of one side, a round, and a core,
-so that it can be multiplied. The prices are assumptions, see PRICES.
+An engine that records works on the blocks with one thread. CPU seconds count, so that other processes matter little.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
+import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -18,12 +17,13 @@ from scipy import sparse
 
 import kgalign
 from benchmarks.measure.generated import generate
-from kgalign.plan import COSTS, sizes_of
+from benchmarks.measure.scale import label
+from benchmarks.results import GENERATED, add
+from kgalign.bench.runs import in_own_process
+from kgalign.models import DEFAULT
+from kgalign.runs import peak_mb
 
-TARGETS = (1_000_000, 10_000_000, 100_000_000)
-PRICES = {"core_hour": 0.05, "gib_hour": 0.005}  # dollars: of the order that large clouds ask for general machines on demand
-NETWORK = 1.25e9  # bytes a second: 10 Gbit
-CORES, MEMORY = 16, 64  # of a rented machine, GiB
+SIZES = (10_000, 30_000, 100_000)
 
 
 @dataclass
@@ -36,7 +36,14 @@ class Recording:
     def map(
         self, function: Callable[..., Any], blocks: Sequence[slice], shared: Sequence[Any], *, at_once: int | None = None
     ) -> Iterator[Any]:
-        row = {"step": self.step, "blocks": 0, "rows": 0, "seconds": 0.0, "shared": sum(map(size_of, shared)), "results": 0}
+        row = {
+            "step": self.step,
+            "blocks": 0,
+            "rows": 0,
+            "seconds": 0.0,
+            "shared_bytes": sum(map(size_of, shared)),
+            "result_bytes": 0,
+        }
         self.searches.append(row)
         for block in blocks:
             began = time.thread_time()
@@ -44,7 +51,7 @@ class Recording:
             row["seconds"] += time.thread_time() - began
             row["blocks"] += 1
             row["rows"] += block.stop - block.start
-            row["results"] += sum(map(size_of, result))
+            row["result_bytes"] += sum(map(size_of, result))
             yield result
 
     def begin(self, step: str) -> None:
@@ -53,59 +60,34 @@ class Recording:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("entities", type=int, nargs="*", default=(10_000, 30_000))
-    given = parser.parse_args()
+    parser.add_argument("sizes", type=int, nargs="*", default=SIZES, help="entities in each graph")
+    os.environ |= {"NUMBA_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}  # of the processes that are started here
+    for size in parser.parse_args().sizes:
+        seconds, metrics, options = in_own_process(measure, size)
+        about: dict[str, Any] = {"seconds": seconds, "options": options, "protocol": "open", "split": GENERATED}
+        add("blocks", DEFAULT, f"generated {label(size)}", metrics, **about)
+
+
+def measure(size: int) -> tuple[float, dict[str, Any], dict[str, Any]]:
+    """Seconds, figures and options of a run with that many entities a side."""
+    task, _ = generate(size)
     kgalign.align(*kgalign.demo())  # compiles
-    for entities in given.entities:
-        row = measure(entities)
-        print(json.dumps(row), flush=True)
-    print(json.dumps([extrapolated(row, target) for target in TARGETS], indent=1))
-
-
-def measure(entities: int) -> dict[str, Any]:
-    """The cost of the searches of a run, once for a phase and in every round, for each entity of a side."""
-    task, _ = generate(entities)
-    engine, cpu = Recording(), time.process_time()
+    engine, before, began, cpu = Recording(), peak_mb(), time.perf_counter(), time.process_time()
     run = kgalign.align(task, engine=engine)
-    cpu = time.process_time() - cpu
-    rounds, per = len(run.reasoning.rounds), len(task.source.entities)
-    steps: dict[str, Any] = {}
-    for step in ("searching by name", "searching by the graph"):
-        rows = [row for row in engine.searches if row["step"] == step]
-        steps[step] = {
-            "searches": len(rows),
-            "seconds": sum(row["seconds"] for row in rows) / per,
-            "shared_bytes": max(row["shared"] for row in rows) / per,
-            "result_bytes": sum(row["results"] for row in rows) / per / len(rows),
-            "us_a_row": 1e6 * sum(row["seconds"] for row in rows) / sum(row["rows"] for row in rows),
-        }
-    searching = sum(row["seconds"] for row in engine.searches)
-    figures = {"entities": per, "rounds": rounds, "cpu_seconds": round(cpu, 2), "searching_share": round(searching / cpu, 3)}
-    costs = json.loads(COSTS.read_text("utf-8"))["memory_mb"][1:]  # less what every process has
-    return {**figures, "bytes_an_entity": round(float(np.dot(costs, list(sizes_of(task).values()))) * 2**20 / per), "steps": steps}
-
-
-def extrapolated(row: dict[str, Any], entities: int) -> dict[str, Any]:
-    """The same for more entities, if every entity costs as much: searches are bounded by their effort, and the rest is linear."""
-    steps = row["steps"].values()
-    cpu = row["cpu_seconds"] / row["entities"] * entities
-    shared = max(step["shared_bytes"] for step in steps) * entities
-    results = sum(step["result_bytes"] * step["searches"] for step in steps) * entities
-    traffic = sum(step["shared_bytes"] * step["searches"] for step in steps) * entities
-    memory = row["bytes_an_entity"] * entities
-    hours = cpu / 3600
-    return {
-        "entities a side": entities,
-        "core hours": round(hours, 1),
-        "of them searching": round(hours * row["searching_share"], 1),
-        "GiB in one process today": round(memory / 2**30),
-        "GiB of vectors of the largest search": round(shared / 2**30, 1),
-        "GiB to each machine, all searches": round(traffic / 2**30),
-        "GiB of results": round(results / 2**30),
-        "minutes of network to each machine": round(traffic / NETWORK / 60, 1),
-        "machines for the memory, if all were sharded": max(1, int(np.ceil(memory / 2**30 / (0.6 * MEMORY)))),
-        "dollars": round(hours * PRICES["core_hour"] + hours / CORES * MEMORY * PRICES["gib_hour"], 2),
+    seconds, cpu = time.perf_counter() - began, time.process_time() - cpu
+    candidates, rows = run.candidates, [{**row, "seconds": round(row["seconds"], 3)} for row in engine.searches]
+    metrics = {
+        "entities": [len(graph.entities) for graph in (task.source, task.target)],
+        "triples": [len(graph.triples) for graph in (task.source, task.target)],
+        "rounds": len(run.reasoning.rounds),
+        "cpu_seconds": cpu,
+        "searching_seconds": sum(row["seconds"] for row in rows),
+        "candidates_a_query": float((candidates.targets >= 0).sum(axis=1).mean()),
+        "peak_mb": peak_mb(),
+        "peak_mb_before": before,
+        "searches": rows,
     }
+    return seconds, metrics, dict(run.options)
 
 
 def size_of(value: Any) -> int:

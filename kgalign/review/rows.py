@@ -56,9 +56,9 @@ class Filters:
         if wrong:
             raise OptionError(f"filters: unknown filter {min(wrong)!r}; expected class, from, to, round, text and verdict")
         try:
-            numbers = {
-                name: kind(known[name]) for name, kind in (("least", float), ("most", float), ("round", int)) if name in known
-            }
+            numbers: dict[str, Any] = {name: float(known[name]) for name in ("least", "most") if name in known}
+            if "round" in known:
+                numbers["round"] = int(known["round"])
         except (TypeError, ValueError):
             raise OptionError("filters: expected numbers as from, to and round") from None
         texts = {name: str(known[name]) for name in ("of_class", "text", "verdict") if name in known}

@@ -61,10 +61,10 @@ class Filters:
                 numbers["round"] = int(known["round"])
         except (TypeError, ValueError):
             raise OptionError("filters: expected numbers as from, to and round") from None
-        texts = {name: str(known[name]) for name in ("of_class", "text", "verdict") if name in known}
+        texts: dict[str, Any] = {name: str(known[name]) for name in ("of_class", "text", "verdict") if name in known}
         if texts.get("verdict", "") not in CHOICES:
             raise OptionError(f"filters: verdict={texts['verdict']!r}: expected one of {', '.join(CHOICES[1:])}")
-        return cls(**{**numbers, **texts})
+        return cls(**numbers, **texts)
 
 
 @dataclass(frozen=True, eq=False)

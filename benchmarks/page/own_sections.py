@@ -37,7 +37,8 @@ def default_model(results: Results) -> str:
         "option set). *No seeds*: the model gets no seed. *No names*: all names are empty. Closed protocol, hits@1 in percent, mean and "
         "spread over seeds. The other columns are means over the three pairs: the expected calibration error (ECE), the share of right links "
         "among those above a probability of 0.9, the seconds with reading; and the highest peak of memory in MiB. Each run has a process of "
-        "its own. Runs of `fast` had one core each, and several ran side by side. Options were chosen on links held out of the seeds. The test "
+        "its own. Runs of `fast` had one core each of a machine that did other work too, so that they would take less alone. Options were "
+        "chosen on links held out of the seeds. The test "
         "figures of each version were seen before the next version was built, so these figures are not from a single evaluation on the test "
         "links."
     )
@@ -78,7 +79,8 @@ def ablation(results: Results) -> str:
     """How much each part of the default model brings."""
     found = results.of("ablation")
     text = (
-        f"Closed protocol, hits@1 in percent. {seeds_text(found)} The first rows add one part after another: kinds of evidence in the order in "
+        f"Closed protocol, hits@1 in percent; ECE and the share of right links above 0.9 are means over the pairs. {seeds_text(found)} "
+        "The first rows add one part after another: kinds of evidence in the order in "
         "which the model declares them, then joint decisions, then Easy-to-Hard. *Confident links only*: only confident links are fed back. "
         "*+ soft evidence*: all plausible links are fed back, with their probabilities. *+ all entities*: links between all entities are "
         "evidence, not only those between queries and candidates. The rows below take one part out of the whole. *No names*: all names are "
@@ -86,8 +88,15 @@ def ablation(results: Results) -> str:
     )
     measured = by_system(found)
     declared = ablation_rows(DEFAULT, make_model(DEFAULT).capabilities.parts)
-    rows = [[system, *cells_by_pair(measured[system])] for system in declared if system in measured]
-    return section("### What each part brings", text, table(("", *NAMES_OF_PAIRS), rows), earlier_version(found, results))
+    rows = [[system, *cells_by_pair(measured[system]), *_trusted(measured[system])] for system in declared if system in measured]
+    header = ("", *NAMES_OF_PAIRS, "ECE", "right above p = 0.9")
+    return section("### What each part brings", text, table(header, rows), earlier_version(found, results))
+
+
+def _trusted(lines: Sequence[Line]) -> list[str]:
+    """How far probabilities can be trusted: the mean ECE, and the mean share of right links above 0.9."""
+    figures = [line["metrics"] for line in lines]
+    return [f"{mean(one['ece'] for one in figures):.3f}", percent(mean(one["accuracy_above_0.9"] for one in figures))]
 
 
 def earlier_version(found: Sequence[Line], results: Results) -> str:

@@ -49,7 +49,10 @@ NOT_IN_A_STRICT_IRI = re.compile(
     rf"{NOT_IN_AN_IRI.pattern}|[\[\]\x7f-\x9f\ud800-\uf8ff\ufdd0-\ufdef\ufff0-\uffff]|[^\x00-\U000dffff]|"
     f"[{''.join(chr(plane * 0x10000 + end) for plane in range(1, 14) for end in (0xFFFE, 0xFFFF))}]"
 )
-ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*://(?:[^/?#\[\]@]*@)?)\[([^/?#\[\]]*)\]")  # for a host, as of IPv6
+SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
+AUTHORITY = re.compile(rf"({SCHEME.pattern}//)([^/?#]*)")  # user, host and port
+ADDRESS = re.compile(r"((?:[^\[\]@]*@)?)\[([^\[\]]*)\](:\d*)?")  # an authority whose host is an address, as of IPv6
+HOST = re.compile(r"(?:[^@]*@)?[^:@]*(?::\d*)?")  # any other authority
 LATER_ADDRESS = re.compile(r"v[0-9a-f]+\.[a-z0-9._~!$&'()*+,;=:-]+", re.IGNORECASE)  # of a later version, as RFC 3986 has it
 
 
@@ -82,7 +85,8 @@ def same_spelling(entity: str) -> str:
     """
     entity = entity.strip()
     bare = entity[1:-1] if entity.startswith("<") and entity.endswith(">") else entity
-    return NOT_IN_AN_IRI.sub(lambda found: _encoded(found.group().encode()), normal_iri(MADE_UP.sub("", bare, count=1)))
+    spelt = NOT_IN_AN_IRI.sub(lambda found: _encoded(found.group().encode()), normal_iri(MADE_UP.sub("", bare, count=1)))
+    return _one_fragment(spelt)
 
 
 def strict_iri(iri: str) -> str:
@@ -91,13 +95,10 @@ def strict_iri(iri: str) -> str:
     >>> strict_iri("http://[::1]:80/a[0] b"), strict_iri("http://[eth0]/a")
     ('http://[::1]:80/a%5B0%5D%20b', 'http://%5Beth0%5D/a')
     """
-    found = ADDRESS.match(iri)
+    found = AUTHORITY.match(iri)
     if found is None:
-        return _strict(iri)
-    before, host = found.groups()
-    # Without its brackets, what follows a colon in a host would be its port.
-    host = f"[{host}]" if _is_address(host) else _strict(f"[{host}]").replace(":", "%3A")
-    return f"{_strict(before)}{host}{_strict(iri[found.end() :])}"
+        return _strict_rest(iri)
+    return f"{found[1]}{_strict_authority(found[2])}{_strict_rest(iri[found.end() :])}"
 
 
 def is_iri(entity: str) -> bool:
@@ -222,6 +223,25 @@ def _decoded(found: re.Match[str]) -> str:
         char if char in PLAIN or (not char.isascii() and char.isprintable()) else _encoded(char.encode(errors="surrogateescape"))
         for char in text
     )
+
+
+def _strict_authority(authority: str) -> str:
+    """The user, host and port of an IRI. A colon or an at sign that is none of their separators is percent-encoded."""
+    found = ADDRESS.fullmatch(authority)
+    if found is not None and _is_address(found[2]):
+        return f"{_strict(found[1])}[{found[2]}]{found[3] or ''}"
+    strict = _strict(authority)
+    return strict if HOST.fullmatch(strict) else strict.replace(":", "%3A").replace("@", "%40")
+
+
+def _strict_rest(text: str) -> str:
+    return _one_fragment(_strict(text))
+
+
+def _one_fragment(iri: str) -> str:
+    """The IRI with one number sign at most: those after the first are percent-encoded."""
+    before, sign, fragment = iri.partition("#")
+    return before + sign + fragment.replace("#", "%23") if "#" in fragment else iri
 
 
 def _strict(text: str) -> str:

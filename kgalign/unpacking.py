@@ -9,6 +9,7 @@ from itertools import chain, islice, repeat
 from pathlib import Path
 from types import TracebackType
 
+from kgalign.arrow_files import open_arrow
 from kgalign.limits import Limits
 
 CHUNK = 1 << 14  # compressed bytes that are unpacked at once
@@ -102,7 +103,7 @@ def _unzstd(path: Path, sizes: Iterator[int]) -> Pieces:
     """The pieces of all frames of a Zstandard file."""
     import pyarrow as pa  # slow to import, and other files are read without it
 
-    with pa.input_stream(str(path), compression="zstd") as stream:
+    with open_arrow(path) as file, pa.input_stream(file, compression="zstd") as stream:
         while piece := stream.read(next(sizes)):
             yield bytes(piece)
 

@@ -10,7 +10,7 @@ import kgalign
 
 PACKAGE = Path(kgalign.__file__).parent
 ROOMS = (  # lowest first; a room may import those of its own line and of the lines above it
-    {"blocks", "characters", "errors", "notebook", "parallel", "progress", "version"},
+    {"arrow_files", "blocks", "characters", "errors", "notebook", "parallel", "progress", "version"},
     {"data", "limits", "registry"},
     {"engines", "unpacking"},
     {"drafts", "decisions", "files", "iri", "language_tags", "matrices", "seams"},

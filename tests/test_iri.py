@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 from pyoxigraph import NamedNode, RdfFormat, parse
 
 from kgalign import KnowledgeGraph, read_graph, write_graph
-from kgalign.iri import is_code, local_name, normal_iri, readable_names, strict_iri
+from kgalign.iri import is_code, local_name, normal_iri, readable_names, same_spelling, strict_iri
+from kgalign.writers.sameas import iri
 
 CODES = [
     "MA_0000982", "Q42", "e123", "17", "0001", "GO_0008150", "NCIT_C12345", "person17", "x1y2z3", "id-5", "0000-0002-1825-0097",
@@ -140,6 +141,10 @@ def test_a_legal_iri_is_written_as_it_is(tmp_path, iri):
         ("http://a b@[::1]/c d", "http://a%20b@[::1]/c%20d"),
         ("http://x/?q=[::1]", "http://x/?q=%5B::1%5D"),
         ("http://x/100%", "http://x/100%25"),
+        ("http://x/a#b#c", "http://x/a#b%23c"),
+        ("http://[::1", "http://%5B%3A%3A1"),
+        ("http://x:port/a", "http://x%3Aport/a"),
+        ("http://a@b@x/", "http://a%40b%40x/"),
     ],
 )
 def test_any_other_iri_is_written_so_that_strict_parsers_read_it(tmp_path, iri, written):
@@ -153,8 +158,57 @@ def test_an_ipv6_host_that_an_earlier_version_has_encoded_is_the_same_entity():
     assert normal_iri("http://%5B::1%5D/a") == normal_iri("http://[::1]/a")
 
 
+PARTS = [
+    "http:",
+    "//",
+    "/",
+    "[",
+    "]",
+    "[::1]",
+    "::1",
+    ":",
+    "@",
+    "a_b:",
+    "ä:",
+    "#",
+    "?",
+    "%",
+    "%41",
+    " ",
+    ".",
+    "_:b",
+    "<",
+    ">",
+    "80",
+    "\n",
+    "é",
+]
+
+
+@given(st.lists(st.sampled_from(PARTS) | st.characters(exclude_categories=["Cs"]), max_size=8).map("".join))
+def test_every_entity_is_written_so_that_strict_parsers_read_it(text):
+    written = iri(text, "source")
+    assert f"<{NamedNode(written[1:-1]).value}>" == written
+    (statement,) = parse(f"{written} <http://x/p> <http://x/o> .\n".encode(), format=RdfFormat.N_TRIPLES)
+    assert same_spelling(statement.subject.value) == same_spelling(same_spelling(written))
+
+
+@pytest.mark.parametrize("entity", ["C##", "a_b:1", "a#b#c", "http://x/a#b#c", "ä:b"])
+def test_an_entity_is_found_by_its_iri_in_a_file(entity):
+    assert same_spelling(iri(entity, "target")) == same_spelling(entity)
+
+
 @given(st.text(), st.sampled_from(["http://x/", "http://x/?", "http://[::1]/", "http://x/#", "urn:x:"]))
 def test_every_text_becomes_an_iri_that_strict_parsers_read(text, before):
     iri = strict_iri(before + text)
     assert NamedNode(iri).value == iri
     assert strict_iri(iri) == iri
+
+
+@pytest.mark.parametrize("entity", ["_:b <http://x/p> <http://x/o> .\n_:c", "_:", "_:a.", "_:a b"])
+def test_what_is_no_label_of_a_blank_node_is_written_as_an_iri(tmp_path, entity):
+    graph = KnowledgeGraph.from_triples([(entity, "http://x/r", "_:é1")])
+    write_graph(graph, tmp_path / "g.nt")
+    (statement,) = parse((tmp_path / "g.nt").read_bytes(), format=RdfFormat.N_TRIPLES)
+    assert statement.subject.value.startswith("urn:kgalign:entity:_:")
+    assert (tmp_path / "g.nt").read_text("utf-8").endswith(" _:é1 .\n")

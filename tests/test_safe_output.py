@@ -1,11 +1,14 @@
 """Output that is safe to look at: control characters, formulas, and file names that are not UTF-8."""
 
+import gzip
 import json
 import os
 import re
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
-from commands import QUICK, command
+from commands import QUICK, align_pair, command
 from conftest import graph, task_of
 from hypothesis import given
 from hypothesis import strategies as st
@@ -127,3 +130,27 @@ def test_file_names_that_are_not_utf8_work_from_start_to_end(tmp_path, monkeypat
     assert (folder / merged).stat().st_size
     (folder / candidates).write_text("a\tx\t1\n")
     assert command("decode", candidates, "-o", run) == 0
+
+
+@needs_such_names
+def test_compressed_files_and_parquet_may_have_names_that_are_not_utf8(tmp_path):
+    plain = "<http://x/1> <http://x/p> <http://x/2> .\n"
+    files = {"g.nt.zst": pa.compress(plain.encode(), "zstd", asbytes=True), "g.nt.gz": gzip.compress(plain.encode())}
+    for name, content in files.items():
+        path = tmp_path / os.fsdecode(b"\xff" + name.encode())
+        try:
+            path.write_bytes(content)
+        except OSError:
+            pytest.skip("this file system has no such names")
+        assert command("info", path) == 0, name
+    table = tmp_path / "t.parquet"
+    pq.write_table(pa.table({"id": ["a", "b"], "name": ["Rome", "Paris"]}), table)
+    assert command("info", table.rename(tmp_path / os.fsdecode(b"\xff.parquet"))) == 0
+
+
+def test_arrow_reads_files_without_python(tmp_path, monkeypatch):
+    """Its threads may still read when Python ends: the first call of Python would then abort the process."""
+    run, read, given = align_pair(tmp_path), pq.read_table, []
+    monkeypatch.setattr(pq, "read_table", lambda source, **options: given.append(source) or read(source, **options))
+    assert command("explain", run, "Rome") == 0
+    assert [type(source) for source in given] == [pa.OSFile]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from kgalign.arrow_files import open_arrow
 from kgalign.errors import DataError
 from kgalign.limits import Limits
 
@@ -29,19 +30,20 @@ def read_columns(
 
     size = 0
     try:
-        file = pa.parquet.ParquetFile(path if data is None else pa.BufferReader(data))
-        names = list(file.schema_arrow.names)
-        columns: list[list[Any]] = [[] for _ in names]
-        for batch in file.iter_batches(BATCH):
-            for values, column in zip(columns, batch.columns, strict=True):
-                if pa.types.is_dictionary(column.type):  # which has a text once, however many cells hold it
-                    column = column.dictionary_decode()
-                size += column.nbytes + CELL * len(column)
-                if size > limits.memory:
-                    raise limits.exceeded(path, "memory", "a Parquet table to have")
-                values.extend((column.cast(pa.string()) if as_text else column).to_pylist())
-            if rows is not None and batch.num_rows and len(columns[0]) >= rows:
-                break
+        with open_arrow(path) if data is None else pa.BufferReader(data) as stream:
+            file = pa.parquet.ParquetFile(stream)
+            names = list(file.schema_arrow.names)
+            columns: list[list[Any]] = [[] for _ in names]
+            for batch in file.iter_batches(BATCH):
+                for values, column in zip(columns, batch.columns, strict=True):
+                    if pa.types.is_dictionary(column.type):  # which has a text once, however many cells hold it
+                        column = column.dictionary_decode()
+                    size += column.nbytes + CELL * len(column)
+                    if size > limits.memory:
+                        raise limits.exceeded(path, "memory", "a Parquet table to have")
+                    values.extend((column.cast(pa.string()) if as_text else column).to_pylist())
+                if rows is not None and batch.num_rows and len(columns[0]) >= rows:
+                    break
     except (pa.ArrowException, OSError, ValueError, OverflowError, MemoryError) as error:
         reason = (
             "some of its text is not UTF-8"

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from kgalign.arrow_files import open_arrow
 from kgalign.data import RANKS, AlignmentTask, Ints
 from kgalign.errors import DataError
 from kgalign.explain.evidence import AGREEMENT, Evidence, relations_between
@@ -100,7 +101,7 @@ def _read_table(path: Path, filters: Any = None) -> Any:
     import pyarrow.parquet
 
     try:
-        with path.open("rb") as file:  # Arrow takes no path that is not UTF-8
+        with open_arrow(path) as file:
             table = pa.parquet.read_table(file, filters=filters)
         schema = pa.schema([field for field in _schema() if field.name in table.column_names or field.name not in ADDED_LATER])
         if missing := set(schema.names) - set(table.column_names):

@@ -10,12 +10,18 @@ from pathlib import Path
 
 from kgalign.data import KnowledgeGraph
 from kgalign.errors import OptionError
-from kgalign.iri import is_blank
 from kgalign.writers.sameas import iri
 
 LABEL = "<http://www.w3.org/2000/01/rdf-schema#label>"
 ENDINGS = (".nt", ".ttl", ".nt.gz", ".ttl.gz")
 NOT_IN_A_LITERAL = re.compile(r'[\x00-\x1f\x7f"\\]')
+# The characters of labels of blank nodes, as N-Triples has them. Any other entity is written as an IRI.
+LETTERS = (
+    "A-Za-z_\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u02ff\u0370-\u037d\u037f-\u1fff\u200c\u200d\u2070-\u218f\u2c00-\u2fef"
+    "\u3001-\ud7ff\uf900-\ufdcf\ufdf0-\ufffd\U00010000-\U000effff"
+)
+MORE = rf"{LETTERS}0-9\u00b7\u0300-\u036f\u203f\u2040\-"
+BLANK = re.compile(rf"_:[{LETTERS}0-9](?:[{MORE}.]*[{MORE}])?")
 SHORT_ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t", '"': '\\"', "\\": "\\\\"}
 Statement = tuple[str, str, str]
 
@@ -44,7 +50,7 @@ def write_graph(graph: KnowledgeGraph, path: str | Path, language: str | None = 
 
 
 def _statements(graph: KnowledgeGraph, language: str | None) -> Iterator[Statement]:
-    entities = [entity if is_blank(entity) else iri(entity, "entity") for entity in graph.entities]
+    entities = [entity if BLANK.fullmatch(entity) else iri(entity, "entity") for entity in graph.entities]
     relations = [iri(relation, "relation") for relation in graph.relations]
     properties = [iri(name, "property") for name in graph.attributes.properties]
     for head, relation, tail in graph.triples.tolist():

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 from kgalign.data import Alignment, AlignmentTask
-from kgalign.iri import strict_iri
+from kgalign.iri import SCHEME, strict_iri
 from kgalign.writers.kinds import link_kinds
 
 SAME_AS = "<http://www.w3.org/2002/07/owl#sameAs>"
@@ -30,6 +29,6 @@ def iri(entity: str, side: str) -> str:
     """The entity as an absolute IRI in angle brackets; characters that an IRI cannot hold are percent-encoded."""
     if entity.startswith("<") and entity.endswith(">"):
         entity = entity[1:-1]
-    if not re.match(r"[A-Za-z][\w+.-]*:", entity):
+    if not SCHEME.match(entity):
         entity = f"urn:kgalign:{side}:{entity}"  # N-Triples has no relative IRIs
     return f"<{strict_iri(entity)}>"

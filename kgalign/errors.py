@@ -36,16 +36,24 @@ def one_line(text: str, longest: int = LONGEST_MESSAGE) -> str:
     """
     if len(text) > 2 * longest:
         text = f"{text[:longest]} {text[-longest:]}"  # the middle would be cut out anyway
-    shown = visible(" ".join(text.split()))
-    if len(shown) <= longest:
-        return shown
-    kept = longest - len(CUT)
-    return f"{shown[: kept - kept // 2]}{CUT}{shown[len(shown) - kept // 2 :]}"
+    return _cut(visible(" ".join(text.split())), longest)
+
+
+def short_lines(text: str, longest: int = LONGEST_MESSAGE) -> str:
+    """The text with the middle of its long lines cut out."""
+    return "\n".join(_cut(line, longest) for line in text.split("\n")) if len(text) > longest else text
 
 
 def visible(text: str) -> str:
     """The text with control characters as escapes, so that no input can steer a terminal."""
     return UNSAFE.sub(lambda found: repr(found[0])[1:-1], text)
+
+
+def _cut(line: str, longest: int) -> str:
+    if len(line) <= longest:
+        return line
+    kept = longest - len(CUT)
+    return f"{line[: kept - kept // 2]}{CUT}{line[len(line) - kept // 2 :]}"
 
 
 def check_at_least(**values: tuple[float, float]) -> None:

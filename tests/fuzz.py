@@ -42,10 +42,10 @@ from kgalign.runs.folder import FILES
 
 UNSAFE = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")  # what a terminal obeys, but line feeds
 WARNING = re.compile(r"^\S+\.py:\d+: \w*Warning: ", re.MULTILINE)
-LONGEST_LINE = 10_000
+LONGEST_LINE = 2_000
 ANSWERS = {".json": "application/sparql-results+json", ".nt": "application/n-triples", ".ttl": "text/turtle"}
 NO_ROWS = b'{"results": {"bindings": []}}'  # of the pages after the first
-SECONDS, MEMORY = 60.0, 4 << 30  # that one input may take
+SECONDS, MEMORY = 60.0, 4 << 30  # that one input may take, on a core of its own
 
 
 @dataclass(frozen=True)
@@ -113,12 +113,17 @@ def _watch(process: Process, pipe: Connection, number: int, failures: list[Failu
                 failures.append(message)
                 print(message, flush=True)
             else:
-                number, patience = message, SECONDS
+                number, patience = message, SECONDS * _slowness()
                 if number and not number % 1000:
                     print(f"{number:,} inputs so far", flush=True)
     process.kill()
     process.join()
     return number, False
+
+
+def _slowness() -> float:
+    """How much longer everything takes while other processes use the cores, too."""
+    return max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1)) if os.name == "posix" else 1.0
 
 
 def _work(
@@ -212,8 +217,8 @@ def _wrong_ending(status: int, said: str, lines: Sequence[str]) -> str:
         return "exit code 2 without one line that says why"
     if found := UNSAFE.search(said):
         return f"prints the control character {found[0]!r}"
-    if max(map(len, lines), default=0) > LONGEST_LINE:
-        return f"a line of {max(map(len, lines)):,} characters"
+    if (longest := max(map(len, said.splitlines()), default=0)) > LONGEST_LINE:
+        return f"a line of {longest:,} characters"
     if found := WARNING.search(said):
         return f"a warning of Python: {found[0]}"
     return ""

@@ -97,6 +97,24 @@ def test_no_command_of_the_input_reaches_a_terminal(tmp_path, monkeypatch, capsy
     assert not UNSAFE.search(told.out + told.err), ascii(told)
 
 
+@pytest.mark.parametrize(
+    "arguments", [("info", "left.nt"), ("align", "left.nt", "left.nt", *QUICK), ("explain", "run", "http://x/0")]
+)
+def test_no_line_that_is_printed_is_long(tmp_path, monkeypatch, capsys, arguments):
+    monkeypatch.chdir(tmp_path)
+    label = f"http://x/{'title' * 20_000}"
+    cities = ("Rome", "Oslo", "Bern")
+    rows = (
+        f'<http://x/{i}> <{label}> "{city}" .\n<http://x/{i}> <{label}s> <http://x/{i - 1}> .\n' for i, city in enumerate(cities)
+    )
+    (tmp_path / "left.nt").write_text("".join(rows), "utf-8")
+    assert command("align", "left.nt", "left.nt", "--label", label, *QUICK) == 0
+    assert command(*arguments, *(("--label", label) if arguments[0] == "align" else ())) == 0
+    told = capsys.readouterr()
+    assert "titletitle" in told.out + told.err
+    assert max(map(len, (told.out + told.err).splitlines())) < 2000
+
+
 def test_text_is_shown_as_it_is(capsys):
     Screen().print("[bold]:cat:\x1b[31m")
     assert capsys.readouterr().out == "[bold]:cat:\\x1b[31m\n"

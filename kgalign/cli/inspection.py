@@ -32,7 +32,7 @@ from kgalign.cli.options import (
     places,
 )
 from kgalign.cli.printing import Screen, console, plain_text, print_json, show_figures, show_not_judged, working
-from kgalign.errors import OptionError
+from kgalign.errors import OptionError, short_lines
 from kgalign.evaluate import evaluate as measure
 from kgalign.plan import plan_run
 from kgalign.readers import LINK_READERS, is_dataset, read, read_graph
@@ -155,7 +155,7 @@ def explain(
     if as_json:
         print_json([asdict(explanation) for explanation in found])
     else:
-        print(found)
+        print(short_lines(str(found)))
 
 
 def _table(seen: dict[str, dict[str, Any]]) -> Table:

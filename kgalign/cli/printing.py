@@ -15,7 +15,7 @@ from rich.text import Text
 
 from kgalign.characters import json_text
 from kgalign.data import KnowledgeGraph
-from kgalign.errors import one_line, visible
+from kgalign.errors import one_line, short_lines, visible
 
 INTERRUPTED = 130
 FLAGS = {  # by the names that options have in Python, which the library writes in backticks
@@ -60,13 +60,16 @@ OPTION = re.compile(f"`({'|'.join(FLAGS)})`")
 
 
 class Screen(Console):
-    """A console that shows text as it is, markup and emoji codes included, and control characters as escapes: no terminal obeys them."""
+    """A console that shows text as it is, markup and emoji codes included.
+
+    Control characters are escapes, so that no terminal obeys them, and the middle of a long line is cut out.
+    """
 
     def __init__(self, **options: Any) -> None:
         super().__init__(highlight=False, markup=False, emoji=False, **options)
 
     def render_str(self, text: str, **options: Any) -> Text:
-        return super().render_str(visible(text), **options)
+        return super().render_str(short_lines(visible(text)), **options)
 
 
 console = Screen(stderr=True, soft_wrap=True)

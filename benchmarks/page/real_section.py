@@ -24,7 +24,8 @@ INTRODUCTION = (
     "the rows with the most similar words. *Best peer* is a published F1 of another system, where we know of one; "
     "it was often measured under other conditions, for instance on pairs that were chosen beforehand. "
     "*Right above 0.9*: how many of the links above 0.9 are right. *Expected and right*: the sum of the probabilities of all judged links, and "
-    "how many of them are right; the two are close if the probabilities mean what they say. *Swapped*: the F1 if the target is the source."
+    "how many of them are right; the two are close if the probabilities mean what they say. *Swapped*: the F1 if the target is the source. "
+    "Runs had one core of a machine that did other work too, so that they would take less alone."
 )
 HEADER = (
     "set",

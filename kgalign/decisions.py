@@ -11,8 +11,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from kgalign.characters import whole_characters
 from kgalign.errors import DataError
-from kgalign.files import unreadable
+from kgalign.files import read_bytes
+from kgalign.limits import DEFAULT, Limits
 
 MATCH, NO_MATCH, UNSURE, SKIP = "match", "no match", "unsure", "skip"
 VERDICTS = (MATCH, NO_MATCH, UNSURE, SKIP)
@@ -114,16 +116,12 @@ class Standing:
     conflicts: list[tuple[Decision, ...]] = field(default_factory=list)
 
 
-def read_decisions(path: str | Path) -> list[Entry]:
+def read_decisions(path: str | Path, limits: Limits = DEFAULT) -> list[Entry]:
     """The lines of a file of decisions. Half a line at its end, of a process that was killed, does not count."""
     path = Path(path)
-    try:
-        content = path.read_bytes()
-    except FileNotFoundError:
-        raise DataError(f"{path}: no such file; expected {EXPECTED}") from None
-    except OSError as error:
-        raise unreadable(path, error) from None
-    return entries_of(whole_lines(content), path)
+    if not path.exists():
+        raise DataError(f"{path}: no such file; expected {EXPECTED}")
+    return entries_of(whole_lines(read_bytes(path, limits)), path)
 
 
 def whole_lines(content: bytes) -> bytes:
@@ -283,7 +281,7 @@ def _text(given: dict[str, Any], name: str, is_needed: bool) -> str:
     text = given.get(name, "")
     if not isinstance(text, str) or (is_needed and not text):
         raise ValueError(f"found {str(text)[:20]!r} as `{name}`: a text would do")
-    return text
+    return whole_characters(text)
 
 
 def _is_number(value: Any) -> bool:

@@ -61,7 +61,7 @@ def is_log(path: Path) -> bool:
 
 def _with_ids(path: Path, ends: tuple[Ends, Ends], strict: bool, limits: Limits) -> list[Decision]:
     """The decisions of a file, whose sources and targets are ids."""
-    given = not_undone(read_decisions(path)) if is_log(path) else _as_decisions(path, strict, limits)
+    given = not_undone(read_decisions(path, limits)) if is_log(path) else _as_decisions(path, strict, limits)
     found, problems = [], []
     for number, each in enumerate(given, start=1):
         wanted = [(side, text) for side, text in zip(ends, each.pair, strict=True) if text]

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from kgalign.arrow_files import open_arrow
 from kgalign.data import Alignment, AlignmentTask, Floats, Ints
 from kgalign.errors import DataError
 from kgalign.runs import Run, read_links
@@ -102,7 +103,7 @@ def _read_candidates(path: Path, task: AlignmentTask) -> CandidateLists:
     import pyarrow.parquet
 
     try:
-        with path.open("rb") as file:
+        with open_arrow(path) as file:
             table = pa.parquet.read_table(file, columns=["source", "target", "probability"])
         sides = []
         for name, graph in (("source", task.source), ("target", task.target)):

@@ -30,6 +30,8 @@ class Capabilities:
         explains: The fitted model has `contributions(task, known, pairs)`.
         engines: The model has `with_engine(engine)`: the same model, whose searches work on their blocks with that engine, and which tells
             it what step begins, see `kgalign.search.Engine`.
+        looks: The fitted model has `with_known(task, known)`: the same model, which has computed once what these known links say. Its
+            predictions for other queries and pools of the same graphs, with the same seeds and known links, are cheap.
         stores: The fitted model has `save(folder)` and `options`, which is its model. The class of the model has the class method
             `load(folder, **options)`, which returns the fitted model.
         parts: Kinds of evidence that the option `without` can leave out, in the order in which an ablation adds them.
@@ -45,6 +47,7 @@ class Capabilities:
     grows: bool = False
     explains: bool = False
     engines: bool = False
+    looks: bool = False
     stores: bool = False
     parts: tuple[str, ...] = ()
     steps: tuple[str, ...] = ()

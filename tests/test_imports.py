@@ -25,7 +25,7 @@ ROOMS = (  # lowest first; a room may import those of its own line and of the li
     {"merge"},
     {"pace", "plan"},
     {"align"},
-    {"review"},
+    {"review", "update"},
     {"bench"},
     {"cli"},
     {"__main__"},

@@ -69,7 +69,7 @@ def coordinate(
     state = _run_phase(loop, task, state)
     alignment = state.alignment.where(np.lexsort((-state.alignment.scores, state.alignment.sources)))
     alignment = replace(alignment, record={**alignment.record, "decoder": rules.decoder_name})
-    return Reasoning(alignment, state.candidates, state.evidence, state.known, state.rounds, state.check)
+    return Reasoning(alignment, state.candidates, state.evidence, state.known, state.rounds, state.check, state.calibrate)
 
 
 def confident_links(candidates: Candidates, alpha: float) -> Alignment:
@@ -212,7 +212,7 @@ def _run_phase(loop: _Loop, task: AlignmentTask, state: State, held_out: Alignme
                 state,
                 confident=confident,
                 ever_confident=np.union1d(state.ever_confident, confident.keys),
-                found=elsewhere + (_mean(here, _plausible_links(_under_cardinality(scored, task))) if soft else confident),
+                found=elsewhere + (_mean(here, plausible_candidates(_under_cardinality(scored, task))) if soft else confident),
             )
         logger.info("%s", figures)
         if loop.on_round:
@@ -226,7 +226,7 @@ def _run_phase(loop: _Loop, task: AlignmentTask, state: State, held_out: Alignme
 def _predicted(loop: _Loop, model: FittedModel, task: AlignmentTask, state: State) -> tuple[Candidates, Alignment]:
     """The candidates as the model scores them, without those that must not be linked, and the links that it was given as known."""
     loop.step(PREDICTING)
-    evidence = task.seeds + _apart(state.found, task.seeds, task.cardinality)
+    evidence = task.seeds + apart(state.found, task.seeds, task.cardinality)
     scored = model.predict(task, evidence)
     if not isinstance(scored, Candidates):
         raise OptionError(
@@ -247,7 +247,7 @@ def _decide(
     if rules.freeze:
         kept = state.confident
         kept = kept.where(np.isin(kept.sources, task.queries) & np.isin(kept.targets, task.pool))
-        confident = kept + _apart(confident, kept, task.cardinality)
+        confident = kept + apart(confident, kept, task.cardinality)
     return _with_confident(confident, alignment, candidates, decoder, rules.freeze), confident
 
 
@@ -332,7 +332,7 @@ def _with_confident(
         # What is left of a row is no more probable for what was taken out of it.
         rest = replace(rest, scores=np.minimum(rest.scores, _probabilities_of(rest, candidates)))
         return replace(confident + rest, record=rest.record)
-    return replace(confident + _apart(alignment, confident, candidates.cardinality), record=alignment.record)
+    return replace(confident + apart(alignment, confident, candidates.cardinality), record=alignment.record)
 
 
 def _probabilities_of(links: Alignment, candidates: Candidates) -> Floats:
@@ -342,7 +342,7 @@ def _probabilities_of(links: Alignment, candidates: Candidates) -> Floats:
     return np.where(candidates.targets[rows] == links.targets[:, None], candidates.probabilities()[rows], 0).sum(axis=1)
 
 
-def _plausible_links(candidates: Candidates) -> Alignment:
+def plausible_candidates(candidates: Candidates) -> Alignment:
     """Every link that may be right, with its probability; a target with one link that several queries claim is shared among them."""
     probabilities = candidates.probabilities()
     rows, slots = np.nonzero(probabilities > LEAST_PLAUSIBLE)
@@ -370,10 +370,10 @@ def _split(links: Alignment, task: AlignmentTask) -> tuple[Alignment, Alignment]
 
 def _outside(confident: Alignment, task: AlignmentTask) -> Alignment:
     """The confident links of entities that are neither queries, nor in the pool, nor seeds."""
-    return _apart(_split(confident, task)[0], task.seeds, task.cardinality)
+    return apart(_split(confident, task)[0], task.seeds, task.cardinality)
 
 
-def _apart(found: Alignment, known: Alignment, cardinality: Cardinality) -> Alignment:
+def apart(found: Alignment, known: Alignment, cardinality: Cardinality) -> Alignment:
     """The links that can stand beside the known ones: they touch no entity of them that has one link at most."""
     return found.where(~_excluded(found, known, cardinality))
 

@@ -84,6 +84,7 @@ class Reasoning:
         known: Confident links of entities that are neither queries, nor in the pool, nor seeds.
         rounds: The figures of each round.
         held_out: The held-out seeds, None where none were held out.
+        calibrate: What they have taught about probabilities, None where there was nothing to learn.
     """
 
     alignment: Alignment
@@ -92,6 +93,7 @@ class Reasoning:
     known: Alignment = field(default_factory=Alignment.empty)
     rounds: tuple[Round, ...] = ()
     held_out: HeldOut | None = None
+    calibrate: Rescaling | Sharpening | None = None
 
 
 @dataclass(frozen=True, eq=False)

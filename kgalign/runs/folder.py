@@ -13,8 +13,10 @@ from kgalign.drafts import NEW, check_writable, draft_of, put_in_place
 from kgalign.errors import OptionError
 from kgalign.explain.report import render
 from kgalign.runs.evidence_table import evidence_table
+from kgalign.runs.changes import write_changes
 from kgalign.runs.inputs import REPORT
 from kgalign.runs.kept import forget_rounds
+from kgalign.runs.remembered import REMEMBERED, write_remembered
 from kgalign.runs.run import Run
 from kgalign.runs.tables import write_candidates, write_classes, write_relations, write_unmatched
 from kgalign.writers import sameas, sssom, tsv
@@ -29,7 +31,9 @@ CANDIDATES = "candidates.parquet"
 EVIDENCE = "evidence.parquet"
 ROUNDS = "rounds.jsonl"
 PAGE = "report.html"
-FILES = {LINKS, SSSOM, SAME_AS, UNMATCHED, RELATIONS, CLASSES, CANDIDATES, EVIDENCE, ROUNDS, REPORT, PAGE}
+CHANGES = "changes.tsv"
+FILES = {LINKS, SSSOM, SAME_AS, UNMATCHED, RELATIONS, CLASSES, CHANGES, CANDIDATES, EVIDENCE, REMEMBERED, ROUNDS, REPORT, PAGE}
+SOMETIMES = {CLASSES, CHANGES, REMEMBERED}  # of them, those that only some runs have
 
 
 def links_file(path: str | Path) -> Path:
@@ -55,7 +59,8 @@ def check_free(folder: str | Path) -> None:
 def write_run(run: Run, folder: str | Path) -> Path:
     """Writes the FILES of a run and returns the folder. An earlier run there is replaced when the new one is complete.
 
-    A run that links no classes has no classes.tsv. Rounds that were kept for the folder are gone then.
+    A run that links no classes has no classes.tsv, one that starts from no other has no changes.tsv, and one of another tool's candidates has
+    no update.npz. Rounds that were kept for the folder are gone then.
     """
     folder = Path(folder).resolve()
     check_free(folder)
@@ -78,7 +83,11 @@ def _write_files(run: Run, folder: Path) -> None:
     write_relations(run.relations, run.properties, run.task, folder / RELATIONS)
     if len(run.classes):
         write_classes(run.classes, run.task, folder / CLASSES)
+    if run.changes is not None:
+        write_changes(run.changes, folder / CHANGES)
     write_candidates(run.candidates, run.task, folder / CANDIDATES)
+    if run.model is not None:
+        write_remembered(run.task, run.reasoning, folder / REMEMBERED)
     evidence = run.evidence()
     with (folder / EVIDENCE).open("wb") as file:
         pyarrow.parquet.write_table(evidence_table(evidence, run.task, run.decoder), file, compression="zstd")

@@ -18,6 +18,7 @@ from kgalign.explain.notebook import Explanations
 from kgalign.features.relations import RelationMatch
 from kgalign.notebook import html_table
 from kgalign.reasoning import Reasoning
+from kgalign.runs.changes import LinkChange
 from kgalign.runs.links import Links
 from kgalign.seams import Contributions, FittedModel
 from kgalign.version import __version__
@@ -41,6 +42,7 @@ class Run:
         gold: The gold links that the metrics are measured by.
         reliability: How often links are right, by probability: measured by gold links, else by held-out seeds.
         model: The fitted model; None where another tool has scored the candidates.
+        changes: What is other than in the run that this one started from; None where it started from none.
     """
 
     task: AlignmentTask
@@ -53,6 +55,7 @@ class Run:
     gold: Alignment | None = None
     reliability: Sequence[Mapping[str, float]] = ()
     model: FittedModel | None = None
+    changes: Sequence[LinkChange] | None = None
 
     @property
     def alignment(self) -> Alignment:

@@ -122,6 +122,7 @@ class Fast:
             grows=True,
             explains=True,
             engines=True,
+            looks=True,
             parts=tuple(kind.name for kind in self.kinds),
             steps=STEPS,
             systems={"fast": {"word_vectors": None}},
@@ -170,12 +171,30 @@ class Searched:
 
 
 @dataclass(frozen=True, eq=False)
+class Looked:
+    """What some known links say, and what the seeds teach about it: the same for all queries."""
+
+    seeds: Alignment
+    known: Alignment
+    found: Found
+    around: AnchoredEvidence
+    weights: dict[str, float]
+    classifier: NoMatchClassifier
+
+    def fits(self, task: AlignmentTask, known: Alignment) -> bool:
+        """Whether it is about these seeds and these known links."""
+        sides = (self.seeds, task.seeds), (self.known, known)
+        return all(np.array_equal(own.pairs, other.pairs) and np.array_equal(own.scores, other.scores) for own, other in sides)
+
+
+@dataclass(frozen=True, eq=False)
 class FittedFast:
     """`fast` with the vectors of two graphs. Weights depend on the known links, so `predict` learns them in each round."""
 
     options: Fast
     prepared: Prepared
     searched: Searched | None = None
+    looked: Looked | None = None
 
     @property
     def capabilities(self) -> Capabilities:
@@ -188,6 +207,22 @@ class FittedFast:
             return ready
         self.options.engine.begin("searching by name")
         return replace(ready, searched=replace(ready._search_training(task), pairs=ready._search_once(task)))
+
+    def with_known(self, task: AlignmentTask, known: Alignment) -> FittedFast:
+        """The same with all that these known links say: for predictions for other queries and pools of the same graphs and seeds."""
+        ready = self._for_graphs(task)
+        if ready.looked is not None and ready.looked.fits(task, known):
+            return ready
+        looking = replace(ready, searched=ready._search_training(task))  # which is all that the weights need
+        return replace(ready, looked=looking._look(task, known))
+
+    def _look(self, task: AlignmentTask, known: Alignment) -> Looked:
+        if self.looked is not None and self.looked.fits(task, known):
+            return self.looked
+        self.options.engine.begin("evidence")
+        found, around = self._evidence(task, known)
+        self.options.engine.begin("weights")
+        return Looked(task.seeds, known, found, around, *self._learn(task, found))
 
     def _for_graphs(self, task: AlignmentTask) -> FittedFast:
         fits = same_graphs(self.prepared.task, task) and self.prepared.task.cardinality == task.cardinality
@@ -208,10 +243,8 @@ class FittedFast:
     def predict(self, task: AlignmentTask, known: Alignment) -> Candidates:
         ready = self.for_task(task)
         begin = self.options.engine.begin
-        begin("evidence")
-        found, around = ready._evidence(task, known)
-        begin("weights")
-        weights, classifier = ready._learn(task, found)
+        looked = ready._look(task, known)
+        found, around, weights, classifier = looked.found, looked.around, looked.weights, looked.classifier
         begin("searching by the graph")
         rows, targets = ready._pairs(task, found, rest=_undecided(task, known) if self.options.has_step(REST) else None)
         begin("scores")
@@ -268,10 +301,9 @@ class FittedFast:
 
     def contributions(self, task: AlignmentTask, known: Alignment, pairs: Ints) -> Contributions:
         """How much each kind of evidence adds to the score of pairs (n, 2), with these links known."""
-        ready = self._for_graphs(task)
-        ready = replace(ready, searched=ready._search_training(task))  # which is all that the weights need
-        found, _ = ready._evidence(task, known)
-        weights, _ = ready._learn(task, found)
+        looked = self.with_known(task, known).looked
+        assert looked is not None
+        found, weights = looked.found, looked.weights
         amounts = [weights[name] * evidence.compare(pairs[:, 0], pairs[:, 1]) for name, evidence in found.items()]
         kinds = [kind for kind in self.options.used_kinds if kind.name in found]
         return Contributions(
@@ -406,6 +438,9 @@ class TurnedFast:
 
     def for_task(self, task: AlignmentTask) -> TurnedFast:
         return TurnedFast(self.fitted.for_task(turned_task(task)))
+
+    def with_known(self, task: AlignmentTask, known: Alignment) -> TurnedFast:
+        return TurnedFast(self.fitted.with_known(turned_task(task), known.turned()))
 
     def predict(self, task: AlignmentTask, known: Alignment) -> Candidates:
         found = self.fitted.predict(turned_task(task), known.turned())

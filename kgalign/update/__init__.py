@@ -1,0 +1,212 @@
+"""Runs that start from an earlier one: what is near a change is decided again, and everything else stays."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kgalign.align import align, choose_model
+from kgalign.data import Alignment, AlignmentTask
+from kgalign.errors import DataError, OptionError
+from kgalign.features.relations import relation_matches
+from kgalign.models import DEFAULT, MODELS
+from kgalign.limits import Limits
+from kgalign.readers import read
+from kgalign.readers.decided import with_decisions
+from kgalign.readers.decisions import read_decided
+from kgalign.readers.link_ends import Ends
+from kgalign.reasoning import Reasoning, Rules
+from kgalign.runs import Run, file_hashes, input_places, read_report
+from kgalign.runs.hashes import text_hashes
+from kgalign.runs.inputs import REPORT
+from kgalign.runs.report import reading_of
+from kgalign.seams import InMemory, Place
+from kgalign.update.carried import Carried
+from kgalign.update.deciding import decide_again
+from kgalign.update.earlier import Earlier
+from kgalign.update.reasons import changed_counts, decided_in_words, in_earlier_order, link_changes
+
+__all__ = ["is_unchanged", "update"]
+
+logger = logging.getLogger(__name__)
+
+
+def update(
+    run: str | Path | Run,
+    *,
+    source: Place | InMemory | None = None,
+    target: Place | InMemory | None = None,
+    decisions: str | Path | Sequence[str | Path] = (),
+    task: AlignmentTask | None = None,
+) -> Run:
+    """The next run, which starts from an earlier one: only what is near a change is decided again.
+
+    The graphs are compared with those of the earlier run, entity by entity. Entities of which something else is said, those that are new,
+    and those whose match is gone are decided again; so are entities around them, as far as links move. All other links stay as they are,
+    with their probabilities and in their order. `Run.changes` lists every link that is new, gone or changed, with its reason.
+
+    Args:
+        run: A run, or a run folder.
+        source: The source graph as it is now, where `kgalign.read` can read it. None: where the run has read it.
+        target: The same for the target.
+        decisions: Files of decisions, as `kgalign.read` takes them, besides those that the run knows. Pairs that people have decided on stay
+            as they are decided.
+        task: The graphs as they are now, in place of `source`, `target` and `decisions`.
+    """
+    began = time.perf_counter()
+    decisions = [str(Path(each).resolve()) for each in ([decisions] if isinstance(decisions, str | Path) else decisions)]
+    if task is not None and (source is not None or target is not None or decisions):
+        raise OptionError("`task` has graphs and decisions in it: expected `source`, `target` and `decisions`, or `task`")
+    inputs: Mapping[str, str] = {}
+    if isinstance(run, Run):
+        earlier, options = Earlier.of_run(run), dict(run.options)
+        task = task or _task_after(run.task, source, target, decisions)
+    else:
+        report = read_report(run)
+        options = report["options"]
+        if "model" not in options:
+            raise DataError(f"{Path(run) / REPORT}: this run decoded candidates of another tool; expected a run of kgalign align")
+        earlier = Earlier.read(Path(run))
+        if task is None:
+            arguments = reading_after(run, report, source, target, decisions)
+            task, inputs = _read(report, arguments, earlier)
+            options = {**options, "read": arguments}
+    seconds = {"read": time.perf_counter() - began}
+    words = decided_in_words([*options.get("read", {}).get("decisions", ()), *decisions], task)
+    return _updated(earlier, task, options, inputs, seconds, words)
+
+
+def reading_after(
+    folder: str | Path,
+    report: Mapping[str, Any],
+    source: Place | InMemory | None = None,
+    target: Place | InMemory | None = None,
+    decisions: Sequence[str] = (),
+) -> dict[str, Any]:
+    """How the graphs are read: as the run has read them, some of them from new places, and with more decisions."""
+    arguments = dict(reading_of(folder, report))
+    if decisions:
+        arguments["decisions"] = [*dict.fromkeys((*arguments.get("decisions", ()), *decisions))]
+    for name, place in (("source", source), ("target", target)):
+        if place is None:
+            continue
+        if name == "target" and arguments.get("target") is None:
+            raise OptionError(f"{folder}: the run has read a dataset folder, which `source` replaces as a whole; leave `target` out")
+        is_path = isinstance(place, str | Path) and "://" not in str(place)
+        arguments[name] = str(Path(place).resolve()) if is_path else place  # type: ignore[arg-type]
+    return arguments
+
+
+def is_unchanged(
+    folder: str | Path, source: str | None = None, target: str | None = None, decisions: Sequence[str] = ()
+) -> bool:
+    """Whether all files that a run was made from, or those that take their places, have the same content as then."""
+    report = read_report(folder)
+    arguments = reading_after(folder, report, source, target, decisions)
+    before = report.get("inputs", {})
+    files = file_hashes(input_places(arguments))
+    if not files or any("://" in str(arguments.get(side)) for side in ("source", "target")):
+        return False
+    return files.items() <= before.items() if source is None and target is None else sorted(files.values()) == sorted(before.values())
+
+
+def _read(
+    report: Mapping[str, Any], arguments: Mapping[str, Any], earlier: Earlier
+) -> tuple[AlignmentTask, dict[str, str]]:
+    """The task of a run with its graphs as they are now, and the hashes of the files."""
+    inputs = file_hashes(input_places(arguments))
+    task = read(**arguments)[0]
+    if report["protocol"] == "closed":
+        task = _closed(task, earlier)
+    return task, inputs
+
+
+def _closed(task: AlignmentTask, earlier: Earlier) -> AlignmentTask:
+    """The task with the queries and the pool of the earlier run, as far as they still exist: the closed protocol takes no others."""
+    remembered, sides = earlier.remembered, []
+    for graph, before, ids in (
+        (task.source, remembered.source, remembered.queries),
+        (task.target, remembered.target, remembered.pool),
+    ):
+        sides.append(np.flatnonzero(np.isin(text_hashes(graph.entities), before.entities[ids])))
+    seeds = task.seeds.where(~(np.isin(task.seeds.sources, sides[0]) | np.isin(task.seeds.targets, sides[1])))
+    return replace(task, seeds=seeds, queries=sides[0], pool=sides[1], protocol="closed")
+
+
+def _task_after(
+    task: AlignmentTask, source: Place | InMemory | None, target: Place | InMemory | None, decisions: Sequence[str]
+) -> AlignmentTask:
+    """The task of a run in memory with other graphs and more decisions, and the same seeds and rejected pairs."""
+    if source is None and target is None:
+        ends = Ends.of("source", task.source), Ends.of("target", task.target)
+        return with_decisions(task, read_decided(decisions, ends, task.cardinality, False, Limits()))
+    if task.protocol == "closed":
+        raise OptionError("the run follows the closed protocol, whose queries come from test links: expected the new `task`")
+    given = {name: _by_iri(links, task) for name, links in (("seeds", task.seeds), ("rejected", task.rejected)) if len(links)}
+    graphs = (task.source if source is None else source), (task.target if target is None else target)
+    return read(*graphs, **given, decisions=decisions, cardinality=task.cardinality, protocol="open")[0]  # type: ignore[arg-type]
+
+
+def _by_iri(links: Alignment, task: AlignmentTask) -> list[tuple[str, str]]:
+    return [(task.source.entities[left], task.target.entities[right]) for left, right in links.pairs.tolist()]
+
+
+def _updated(
+    earlier: Earlier, task: AlignmentTask, options: dict[str, Any], inputs: Mapping[str, str], seconds: Mapping[str, float], words: Mapping[tuple[int, int], str],
+) -> Run:
+    """The next run."""
+    began = time.perf_counter()
+    model, rules = _model_of(options), _rules_of(options)
+    carried = Carried.of(earlier, task)
+    compared = time.perf_counter() - began
+    logger.info("source: %s; target: %s", changed_counts(carried.source), changed_counts(carried.target))
+    if model.capabilities.stores:
+        logger.info("%s has learnt from the earlier graphs, so it is trained again and everything is decided again", options["model"])
+        run = align(task, model=model, rules=rules)
+        reasoning, fitted, again, waves, sample = run.reasoning, run.model, len(task.queries), 0, (0, 0)
+    else:
+        fitted = model.fit(task)
+        decided = decide_again(fitted, task, carried, rules, earlier.remembered.calibrate)
+        fitted, again, waves, sample = decided.model, int(decided.again.sum()), decided.waves, decided.sample
+        reasoning = Reasoning(decided.alignment, decided.candidates, decided.evidence, carried.known)
+        reasoning = replace(reasoning, calibrate=earlier.remembered.calibrate)
+    alignment = in_earlier_order(reasoning.alignment, carried)
+    alignment = replace(alignment, record={**alignment.record, "decoder": rules.decoder_name})
+    changes = link_changes(earlier, carried, alignment, task, words)
+    figures = {
+        "source": carried.source.counts(),
+        "target": carried.target.counts(),
+        "decided_again": again,
+        "waves": waves,
+        "sample": {"links": sample[1], "same": sample[0]},
+        "links": {name: sum(each.change == name for each in changes) for name in ("new", "gone", "changed")},
+    }
+    return Run(
+        task,
+        replace(reasoning, alignment=alignment),
+        options={**options, "update": figures},
+        seconds={**seconds, "compare": compared, "decide": time.perf_counter() - began - compared},
+        inputs=inputs,
+        relations=relation_matches(task, alignment),
+        model=fitted,
+        changes=changes,
+    )
+
+
+def _model_of(options: Mapping[str, Any]) -> Any:
+    """The model of a run, with its options."""
+    name, given = options.get("model", DEFAULT), options.get("model_options", {})
+    if name not in MODELS:
+        raise OptionError(f"the run used the model {name!r}, which has no registered name; expected one of {', '.join(MODELS)}")
+    return choose_model(name, {key: tuple(value) if isinstance(value, list) else value for key, value in given.items()})
+
+
+def _rules_of(options: Mapping[str, Any]) -> Rules:
+    """The rules of a run."""
+    return Rules(**{rule.name: options[rule.name] for rule in fields(Rules) if rule.name in options})

@@ -15,6 +15,7 @@ from kgalign.readers import read, read_graph
 from kgalign.reasoning import Reasoning, Round, Rules, coordinate
 from kgalign.runs import Link, Links, Run
 from kgalign.seams import Capabilities, FittedModel, Model
+from kgalign.update import update
 from kgalign.version import __version__
 from kgalign.writers import write, write_graph
 
@@ -24,6 +25,7 @@ __all__ = [
     "Limits",
     "demo",
     "align",
+    "update",
     "Run",
     "Links",
     "Link",

@@ -170,7 +170,9 @@ def _fork(command: Sequence[str], place: Path | None = None, after: float = 0.0,
 
 def _whole_run(folder: Path) -> bytes:
     """The links and the evidence of a run folder that has all its files."""
-    assert {path.name for path in folder.iterdir()} == FILES - {"classes.tsv"}, sorted(path.name for path in folder.iterdir())
+    assert {path.name for path in folder.iterdir()} == FILES - {"classes.tsv", "changes.tsv"}, sorted(
+        path.name for path in folder.iterdir()
+    )
     assert (folder / "report.html").read_text("utf-8").rstrip().endswith("</html>")
     assert (folder / "run.json").read_text("utf-8").endswith("}\n")
     return b"".join(

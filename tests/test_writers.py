@@ -97,7 +97,7 @@ def test_a_run_is_written_whole_and_replaced(tmp_path):
         folder = run.write(tmp_path / "run")
     assert {path.name for path in folder.iterdir()} == {
         "alignment.tsv", "alignment.sssom.tsv", "unmatched.tsv", "sameas.nt", "relations.tsv", "candidates.parquet", "evidence.parquet",
-        "rounds.jsonl", "run.json", "report.html",
+        "rounds.jsonl", "run.json", "report.html", "update.npz",
     }  # fmt: skip
     assert [path.name for path in tmp_path.iterdir()] == ["run"]
     report = json.loads((folder / "run.json").read_text("utf-8"))

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from kgalign.cli import align, bench, demo, inspection, merge
+from kgalign.cli import align, bench, demo, inspection, merge, update
 from kgalign.cli.failures import fail_inside, is_out_of_memory
 from kgalign.cli.printing import INTERRUPTED, fail, is_interruption, show_log
 from kgalign.drafts import reason_of
@@ -21,6 +21,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "decode": align.decode,
     "evaluate": inspection.evaluate,
     "explain": inspection.explain,
+    "update": update.update_command,
     "merge": merge.merge,
     "info": inspection.info,
     "download": bench.download,

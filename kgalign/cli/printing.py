@@ -55,7 +55,7 @@ FLAGS = {  # by the names that options have in Python, which the library writes 
         )
     },
 }
-SAID_BY_COMMANDS = ("kgalign.align", "kgalign.readers", "kgalign.reasoning.easy_to_hard")  # loggers
+SAID_BY_COMMANDS = ("kgalign.align", "kgalign.readers", "kgalign.reasoning.easy_to_hard", "kgalign.update")  # loggers
 OPTION = re.compile(f"`({'|'.join(FLAGS)})`")
 
 

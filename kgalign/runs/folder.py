@@ -12,8 +12,8 @@ from kgalign.characters import json_text
 from kgalign.drafts import NEW, check_writable, draft_of, put_in_place
 from kgalign.errors import OptionError
 from kgalign.explain.report import render
-from kgalign.runs.evidence_table import evidence_table
 from kgalign.runs.changes import write_changes
+from kgalign.runs.evidence_table import evidence_table
 from kgalign.runs.inputs import REPORT
 from kgalign.runs.kept import forget_rounds
 from kgalign.runs.remembered import REMEMBERED, write_remembered

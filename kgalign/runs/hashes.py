@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-import numba
 import numpy as np
 
 from kgalign.data import AlignmentTask, Ints, KnowledgeGraph
@@ -97,8 +96,12 @@ def text_hashes(texts: Sequence[str]) -> Ints:
 def _text_hashes(texts: Sequence[str]) -> Iterator[Ints]:
     for start in range(0, len(texts), TEXTS):
         some = texts[start : start + TEXTS]
-        ends = np.cumsum(np.fromiter(map(len, some), np.int64, len(some)))
-        yield _hash_codes(np.frombuffer("".join(some).encode("utf-32-le", "surrogatepass"), np.uint32), ends)
+        lengths = np.fromiter(map(len, some), np.int64, len(some))
+        ends = np.cumsum(lengths)
+        codes = np.frombuffer("".join(some).encode("utf-32-le", "surrogatepass"), np.uint32).astype(np.uint64)
+        places = (np.arange(len(codes)) - np.repeat(ends - lengths, lengths)).astype(np.uint64)
+        sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(_scrambled(codes | (places << np.uint64(21))), dtype=np.uint64)])
+        yield _scrambled(sums[ends] - sums[ends - lengths])
 
 
 def _mixed(mark: np.uint64, *columns: Ints) -> Ints:
@@ -120,27 +123,7 @@ def _scrambled(state: Ints) -> Ints:
 
 def _add(sums: Ints, owners: Ints, hashes: Ints) -> None:
     """Adds each hash to that of its owner: a sum is the same in any order, and counts what is said twice."""
-    _added(sums, np.ascontiguousarray(owners), hashes)
-
-
-@numba.njit(cache=True)
-def _added(sums, owners, hashes):  # type: ignore[no-untyped-def]
-    for at in range(len(owners)):
-        sums[owners[at]] += hashes[at]
-
-
-@numba.njit(cache=True)
-def _hash_codes(codes, ends):  # type: ignore[no-untyped-def]
-    """The hash of each text of these characters; the texts end at these places."""
-    found, first = np.empty(len(ends), np.uint64), 0
-    for text in range(len(ends)):
-        state = np.uint64(0xCBF29CE484222325)
-        for at in range(first, ends[text]):
-            state = (state ^ np.uint64(codes[at])) * np.uint64(0x9E3779B97F4A7C15)
-            state ^= state >> np.uint64(29)
-        found[text] = (state ^ (state >> np.uint64(32))) * np.uint64(0xBF58476D1CE4E5B9)
-        first = ends[text]
-    return found
+    np.add.at(sums, owners, hashes)
 
 
 def graph_hashes(task: AlignmentTask) -> tuple[GraphHashes, GraphHashes]:

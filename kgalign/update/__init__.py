@@ -15,8 +15,8 @@ from kgalign.align import align, choose_model
 from kgalign.data import Alignment, AlignmentTask
 from kgalign.errors import DataError, OptionError
 from kgalign.features.relations import relation_matches
-from kgalign.models import DEFAULT, MODELS
 from kgalign.limits import Limits
+from kgalign.models import DEFAULT, MODELS
 from kgalign.readers import read
 from kgalign.readers.decided import with_decisions
 from kgalign.readers.decisions import read_decided
@@ -55,18 +55,18 @@ def update(
         run: A run, or a run folder.
         source: The source graph as it is now, where `kgalign.read` can read it. None: where the run has read it.
         target: The same for the target.
-        decisions: Files of decisions, as `kgalign.read` takes them, besides those that the run knows. Pairs that people have decided on stay
-            as they are decided.
+        decisions: Files of decisions, as `kgalign.read` takes them, besides those that the run knows: matches are seeds, and rejected pairs
+            never come back. Without any, the file beside a run folder counts in which `kgalign review` keeps them.
         task: The graphs as they are now, in place of `source`, `target` and `decisions`.
     """
     began = time.perf_counter()
-    decisions = [str(Path(each).resolve()) for each in ([decisions] if isinstance(decisions, str | Path) else decisions)]
-    if task is not None and (source is not None or target is not None or decisions):
+    logs = [str(Path(each).resolve()) for each in ([decisions] if isinstance(decisions, str | Path) else decisions)]
+    if task is not None and (source is not None or target is not None or logs):
         raise OptionError("`task` has graphs and decisions in it: expected `source`, `target` and `decisions`, or `task`")
     inputs: Mapping[str, str] = {}
     if isinstance(run, Run):
         earlier, options = Earlier.of_run(run), dict(run.options)
-        task = task or _task_after(run.task, source, target, decisions)
+        task = task or _task_after(run.task, source, target, logs)
     else:
         report = read_report(run)
         options = report["options"]
@@ -74,11 +74,12 @@ def update(
             raise DataError(f"{Path(run) / REPORT}: this run decoded candidates of another tool; expected a run of kgalign align")
         earlier = Earlier.read(Path(run))
         if task is None:
-            arguments = reading_after(run, report, source, target, decisions)
+            arguments = reading_after(run, report, source, target, logs)
             task, inputs = _read(report, arguments, earlier)
-            options = {**options, "read": arguments}
+            in_files = all(isinstance(arguments.get(side), str | None) for side in ("source", "target"))
+            options = {name: value for name, value in options.items() if name != "read"} | ({"read": arguments} if in_files else {})
     seconds = {"read": time.perf_counter() - began}
-    words = decided_in_words([*options.get("read", {}).get("decisions", ()), *decisions], task)
+    words = decided_in_words([*dict.fromkeys([*options.get("read", {}).get("decisions", ()), *logs])], task)
     return _updated(earlier, task, options, inputs, seconds, words)
 
 
@@ -91,34 +92,38 @@ def reading_after(
 ) -> dict[str, Any]:
     """How the graphs are read: as the run has read them, some of them from new places, and with more decisions."""
     arguments = dict(reading_of(folder, report))
+    beside = Path(folder).resolve().with_name(f"{Path(folder).resolve().name}.decisions.jsonl")
+    if not decisions and beside.is_file():
+        decisions = [str(beside)]
     if decisions:
         arguments["decisions"] = [*dict.fromkeys((*arguments.get("decisions", ()), *decisions))]
     for name, place in (("source", source), ("target", target)):
         if place is None:
             continue
         if name == "target" and arguments.get("target") is None:
-            raise OptionError(f"{folder}: the run has read a dataset folder, which `source` replaces as a whole; leave `target` out")
+            raise OptionError(
+                f"{folder}: the run has read a dataset folder, which `source` replaces as a whole; leave `target` out"
+            )
         is_path = isinstance(place, str | Path) and "://" not in str(place)
         arguments[name] = str(Path(place).resolve()) if is_path else place  # type: ignore[arg-type]
     return arguments
 
 
-def is_unchanged(
-    folder: str | Path, source: str | None = None, target: str | None = None, decisions: Sequence[str] = ()
-) -> bool:
+def is_unchanged(folder: str | Path, source: str | None = None, target: str | None = None, decisions: Sequence[str] = ()) -> bool:
     """Whether all files that a run was made from, or those that take their places, have the same content as then."""
     report = read_report(folder)
     arguments = reading_after(folder, report, source, target, decisions)
     before = report.get("inputs", {})
     files = file_hashes(input_places(arguments))
-    if not files or any("://" in str(arguments.get(side)) for side in ("source", "target")):
+    given = [*arguments.get("decisions", ()), *(place for place in (source, target) if place is not None)]
+    if not all(Path(place).exists() for place in given) or any("://" in str(arguments.get(side)) for side in ("source", "target")):
         return False
-    return files.items() <= before.items() if source is None and target is None else sorted(files.values()) == sorted(before.values())
+    return (
+        files.items() <= before.items() if source is None and target is None else sorted(files.values()) == sorted(before.values())
+    )
 
 
-def _read(
-    report: Mapping[str, Any], arguments: Mapping[str, Any], earlier: Earlier
-) -> tuple[AlignmentTask, dict[str, str]]:
+def _read(report: Mapping[str, Any], arguments: Mapping[str, Any], earlier: Earlier) -> tuple[AlignmentTask, dict[str, str]]:
     """The task of a run with its graphs as they are now, and the hashes of the files."""
     inputs = file_hashes(input_places(arguments))
     task = read(**arguments)[0]
@@ -158,7 +163,12 @@ def _by_iri(links: Alignment, task: AlignmentTask) -> list[tuple[str, str]]:
 
 
 def _updated(
-    earlier: Earlier, task: AlignmentTask, options: dict[str, Any], inputs: Mapping[str, str], seconds: Mapping[str, float], words: Mapping[tuple[int, int], str],
+    earlier: Earlier,
+    task: AlignmentTask,
+    options: dict[str, Any],
+    inputs: Mapping[str, str],
+    seconds: Mapping[str, float],
+    words: Mapping[tuple[int, int], str],
 ) -> Run:
     """The next run."""
     began = time.perf_counter()
@@ -167,7 +177,9 @@ def _updated(
     compared = time.perf_counter() - began
     logger.info("source: %s; target: %s", changed_counts(carried.source), changed_counts(carried.target))
     if model.capabilities.stores:
-        logger.info("%s has learnt from the earlier graphs, so it is trained again and everything is decided again", options["model"])
+        logger.info(
+            "%s has learnt from the earlier graphs, so it is trained again and everything is decided again", options["model"]
+        )
         run = align(task, model=model, rules=rules)
         reasoning, fitted, again, waves, sample = run.reasoning, run.model, len(task.queries), 0, (0, 0)
     else:
@@ -185,7 +197,7 @@ def _updated(
         "decided_again": again,
         "waves": waves,
         "sample": {"links": sample[1], "same": sample[0]},
-        "links": {name: sum(each.change == name for each in changes) for name in ("new", "gone", "changed")},
+        "links": {name: sum(each.change == name for each in changes) for name in ("new", "changed", "gone", "given")},
     }
     return Run(
         task,

@@ -109,7 +109,7 @@ class Carried:
 def _renumbered(links: Alignment, sides: tuple[GraphChange, GraphChange]) -> tuple[Alignment, Ints]:
     """The links whose entities still exist, with the ids of today, and which of all links these are."""
     ends = np.column_stack([side.now[ids] for side, ids in zip(sides, links.pairs.T, strict=True)]).reshape(-1, 2)
-    there = (ends >= 0).all(axis=1)
+    there: Ints = np.all(ends >= 0, axis=1)
     return replace(links.where(there), pairs=ends[there]), there
 
 

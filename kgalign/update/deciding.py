@@ -91,7 +91,7 @@ def decide_again(
         free = targets & ~_partners(alignment.targets, alignment.scores > OPEN, len(targets)) & _mask(task.pool, len(targets))
         rivals = wave.rivals(alignment, free, sources, evidence)
         before, sources = alignment, sources & _mask(task.queries, len(sources))
-        alignment, candidates, taken, checked = wave.decide(alignment, candidates, sources, rivals, evidence, number)
+        alignment, candidates, taken, checked = wave.decide(alignment, candidates, (sources, rivals, free), evidence, number)
         again |= taken
         sample = sample if number > 1 else checked
         moved = _moved(before, alignment, (len(sources), len(targets)))
@@ -120,6 +120,8 @@ class _Wave:
 
     def evidence(self, alignment: Alignment, candidates: Candidates) -> Alignment:
         """The links that a prediction is given as known: seeds, and what the model takes of the others."""
+        if not self.rules.max_rounds:
+            return self.task.seeds
         soft = self.model.capabilities.soft_evidence and not self.rules.freeze
         here = plausible_candidates(candidates) if soft else alignment.where(alignment.rounds > 0)
         return self.task.seeds + apart(self.elsewhere + here, self.task.seeds, self.task.cardinality)
@@ -146,23 +148,24 @@ class _Wave:
         return found
 
     def decide(
-        self, alignment: Alignment, candidates: Candidates, sources: Ints, rivals: Ints, evidence: Alignment, number: int
+        self, alignment: Alignment, candidates: Candidates, region: tuple[Ints, Ints, Ints], evidence: Alignment, number: int
     ) -> tuple[Alignment, Candidates, Ints, tuple[int, int]]:
         """All links and candidates after a wave, the queries that it has decided, and how the sample came out.
 
         Args:
             alignment: All links before.
             candidates: The candidates of all queries before.
-            sources: (sources,) the queries to decide again.
-            rivals: (sources,) others, which are decided again if they take a target from, or lose one to, the first.
+            region: (sources,) the queries to decide again; (sources,) others, which are decided again if they take a target from the first, or
+                lose one to them, or take one that is free; (targets,) the free targets.
             evidence: The links that are known.
             number: Of the wave.
         """
         task, single_target = self.task, one_link(self.task.cardinality)[1]
+        sources, rivals, free = region
         others = task.queries[~(sources | rivals)[task.queries]]
         drawn = np.random.default_rng(self.rules.seed).permutation(len(others))[:SAMPLE]
-        region = np.union1d(np.flatnonzero(sources | rivals), others[drawn])
-        found = self.predict(region, task.pool, evidence)
+        queries = np.union1d(np.flatnonzero(sources | rivals), others[drawn])
+        found = self.predict(queries, task.pool, evidence)
         sample = _same_best(found.where(np.isin(found.queries, others[drawn])), alignment)
         found = found.where((sources | rivals)[found.queries])
         holders = np.zeros(len(sources), bool)
@@ -180,8 +183,9 @@ class _Wave:
             rows = _without(rows, _mask(fixed.targets, len(task.target.entities))[rows.targets])
         links = self.rules.make_decoder(task.protocol)(rows)
         confident = confident_links(rows, self.rules.alpha)
-        links = replace(links, rounds=np.where(np.isin(links.keys, confident.keys), number, 0))
-        taken, links = _taken(alignment, links, sources, rivals | holders, single_target)
+        is_confident = np.isin(links.keys, confident.keys) if self.rules.max_rounds else np.zeros(len(links), bool)
+        links = replace(links, rounds=np.where(is_confident, number, 0))
+        taken, links = _taken(alignment, links, sources, rivals | holders, free if single_target else None)
         rest = alignment.where(~taken[alignment.sources])
         again = found.where(taken[found.queries])
         return rest + links, _replaced(candidates, again), taken, sample
@@ -195,25 +199,25 @@ class _Wave:
         return found[0], found[1]
 
 
-def _taken(before: Alignment, links: Alignment, sources: Ints, others: Ints, single_target: bool) -> tuple[Ints, Alignment]:
+def _taken(before: Alignment, links: Alignment, sources: Ints, others: Ints, free: Ints | None) -> tuple[Ints, Alignment]:
     """The queries whose new links count, and these links.
 
-    All of `sources` count, and of the others those that take a target from them or lose one to them. Where the same two entities are
+    All of `sources` count, and of the others those that take a target from them, lose one to them, or take a free one; None: targets may
+    have several links, so that all of them count that differ. Where the same two entities are
     linked with nearly the same probability, the earlier one stays.
     """
     size = len(sources)
     taken = sources.copy()
     differs = _moved(before.where((sources | others)[before.sources]), links, (size, 0))[0] > 0
-    targets = int(max(before.targets.max(initial=-1), links.targets.max(initial=-1))) + 1
-    while single_target:
-        claimed = _mask(links.where(taken[links.sources]).targets, targets)
-        left = _mask(before.where(taken[before.sources]).targets, targets)
+    while free is not None:
+        claimed = _mask(links.where(taken[links.sources]).targets, len(free))
+        left = free | _mask(before.where(taken[before.sources]).targets, len(free))
         touches = _partners(before.sources, claimed[before.targets], size) | _partners(links.sources, left[links.targets], size)
         more = others & differs & touches & ~taken
         if not more.any():
             break
         taken |= more
-    if not single_target:
+    if free is None:
         taken |= others & differs
     links = links.where(taken[links.sources])
     steady = _steady(before, links)
@@ -243,7 +247,9 @@ def _moved(before: Alignment, after: Alignment, sizes: tuple[int, int]) -> tuple
     differences[(differences < STEADY) & ~once] = 0
     differences[once] = np.maximum(differences[once], STEADY)
     ends = keys >> 32, keys & (2**32 - 1)
-    found = [np.minimum(np.bincount(ids, differences, size), 1) if size else np.zeros(0) for ids, size in zip(ends, sizes, strict=True)]
+    found = [
+        np.minimum(np.bincount(ids, differences, size), 1) if size else np.zeros(0) for ids, size in zip(ends, sizes, strict=True)
+    ]
     return found[0], found[1]
 
 
@@ -301,9 +307,7 @@ def _without(candidates: Candidates, gone: Ints) -> Candidates:
     gone = gone | (candidates.targets < 0)
     order = np.argsort(gone, axis=1, kind="stable")
     targets, scores = np.where(gone, -1, candidates.targets), np.where(gone, -np.inf, candidates.scores)
-    return replace(
-        candidates, targets=np.take_along_axis(targets, order, axis=1), scores=np.take_along_axis(scores, order, axis=1)
-    )
+    return replace(candidates, targets=np.take_along_axis(targets, order, axis=1), scores=np.take_along_axis(scores, order, axis=1))
 
 
 def _queried(task: AlignmentTask, touched: tuple[Ints, Ints]) -> tuple[Ints, Ints]:

@@ -16,9 +16,9 @@ from kgalign.runs import Run, read_report, read_task
 from kgalign.runs.candidates_table import read_candidates_table
 from kgalign.runs.folder import CANDIDATES, LINKS
 from kgalign.runs.hashes import text_hashes
+from kgalign.runs.reading import PROBABILITY
 from kgalign.runs.remembered import REMEMBERED, Remembered, read_remembered
 from kgalign.runs.report import expect_file
-from kgalign.runs.reading import PROBABILITY
 from kgalign.runs.tables import LinkRow, link_rows, read_link_rows, read_rounds
 
 logger = logging.getLogger(__name__)
@@ -53,6 +53,11 @@ class Earlier:
         path = expect_file(folder, LINKS)
         rows = [row for _, row in read_link_rows(path)]
         table, report = expect_file(folder, CANDIDATES), read_report(folder)
+        if len(rows) != report.get("matched", len(rows)):
+            raise DataError(
+                f"{path}: expected the {report['matched']} links of this run, found {len(rows)}; the file is cut off or was edited, so align "
+                "again; what people know better goes into `decisions`"
+            )
         is_whole = (folder / REMEMBERED).is_file()
         remembered = read_remembered(folder / REMEMBERED) if is_whole else _from_graphs(folder)
         sides = remembered.source, remembered.target

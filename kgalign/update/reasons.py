@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -50,11 +51,11 @@ def link_changes(
     after: dict[str, list[Row]] = {}
     for row, (source, target) in zip(link_rows(links, task), links.pairs.tolist(), strict=True):
         after.setdefault(row.source, []).append((row, source, target))
-    found = []
+    found, seeds = [], set(map(tuple, task.seeds.pairs.tolist()))
     for source_iri in dict.fromkeys((*before, *after)):
         for old, new in _paired(before.get(source_iri, []), after.get(source_iri, [])):
             if old is None or new is None or old[0].target != new[0].target or old[0].probability != new[0].probability:
-                found.append(_change(old, new, reasons.of_links(old, new)))
+                found.append(_change(old, new, reasons.of_links(old, new), seeds))
     return found
 
 
@@ -69,20 +70,31 @@ def _paired(before: list[Row], after: list[Row]) -> Iterator[tuple[Row | None, R
         yield (rest[at] if at < len(rest) else None), (others[at] if at < len(others) else None)
 
 
-def _change(old: Row | None, new: Row | None, reason: str) -> LinkChange:
+def _change(old: Row | None, new: Row | None, reason: str, seeds: set[tuple[int, int]]) -> LinkChange:
     either = (new or old)[0]  # type: ignore[index]
-    change = "new" if old is None else "gone" if new is None else "changed"
+    change = "new" if old is None else "changed" if new is not None else "given" if old[1:] in seeds else "gone"
     now = (new[0].target, new[0].target_name, new[0].probability) if new else ("", "", "")
     then = (old[0].target, old[0].target_name, old[0].probability) if old else ("", "", "")
     return LinkChange(change, either.source, either.source_name, *now, *then, reason)
 
 
+@dataclass(frozen=True, eq=False)
 class _Reasons:
-    """Why a link was decided again; the first reason that holds."""
+    """Why a link was decided again; the first reason that holds.
 
-    def __init__(self, carried: Carried, decided: Mapping[tuple[int, int], str], near: tuple[Ints, Ints], pairs: dict[int, str]) -> None:
-        self.sides = carried.source, carried.target
-        self.decided, self.near, self.pairs = decided, near, pairs
+    Attributes:
+        sides: How the graphs have changed.
+        decided: What people have decided.
+        near: (n,) and (m,) the entities with a neighbour that is new or of which something else is said.
+        pairs: What has changed about a pair, by its key.
+        seeds: The entities of seeds that are new.
+    """
+
+    sides: tuple[GraphChange, GraphChange]
+    decided: Mapping[tuple[int, int], str]
+    near: tuple[Ints, Ints]
+    pairs: Mapping[int, str]
+    seeds: tuple[set[int], set[int]]
 
     @classmethod
     def of(cls, carried: Carried, task: AlignmentTask, decided: Mapping[tuple[int, int], str]) -> _Reasons:
@@ -91,6 +103,7 @@ class _Reasons:
             near.append(edges.adjacency @ side.is_touched.astype(np.float32) > 0)
         (seeds, no_seeds), (rejected, no_longer) = carried.seeds, carried.rejected
         pairs: dict[int, str] = {}
+        ends = seeds.sources, seeds.targets
         for links, text in (
             (no_longer, "pair no longer rejected"),
             (rejected, "pair rejected"),
@@ -98,7 +111,9 @@ class _Reasons:
             (seeds, "given as a seed"),
         ):
             pairs |= dict.fromkeys(links.keys.tolist(), text)
-        return cls(carried, decided, (near[0], near[1]), pairs)
+        return cls(
+            (carried.source, carried.target), decided, (near[0], near[1]), pairs, (set(ends[0].tolist()), set(ends[1].tolist()))
+        )
 
     def of_links(self, old: Row | None, new: Row | None) -> str:
         """The reason for a change from one link of a source to another."""
@@ -110,6 +125,9 @@ class _Reasons:
         for target in targets:
             if source >= 0 and target >= 0 and (text := self.pairs.get((source << 32) | target)) is not None:
                 return text
+        for ends, ids, name in ((self.seeds[0], [source], "source"), (self.seeds[1], targets, "target")):
+            if any(each in ends for each in ids):
+                return f"the {name} entity is in a seed now"
         for side, ids, name in ((self.sides[0], [source], "source"), (self.sides[1], targets, "target")):
             if any(each < 0 for each in ids):
                 return f"{name} entity gone"
@@ -138,7 +156,10 @@ def decided_in_words(logs: Sequence[str], task: AlignmentTask) -> dict[tuple[int
         for graph, wanted in zip((task.source, task.target), named, strict=True)
     ]
     return {
-        (ids[0].get(each.source, -1), ids[1].get(each.target, -1)): f"decided{f' by {each.author}' if each.author else ''}: {each.verdict}"
+        (
+            ids[0].get(each.source, -1),
+            ids[1].get(each.target, -1),
+        ): f"decided{f' by {each.author}' if each.author else ''}: {each.verdict}"
         for each in decisions
     }
 

@@ -96,7 +96,7 @@ def decide_again(
         sample = sample if number > 1 else checked
         moved = _moved(before, alignment, (len(sources), len(targets)))
         logger.info(
-            "wave %d: %d queries decided again, %d of them differ; %d more looked at",
+            "wave %d: decided again: %d, of which %d moved; looked at besides: %d",
             number, taken.sum(), (moved[0] > 0).sum(), rivals.sum(),
         )  # fmt: skip
         sources, targets = wave.near(*moved)

@@ -41,11 +41,10 @@ class Registry(Mapping[str, Any]):
         try:
             return getattr(import_module(module), attribute)
         except ImportError as error:
-            if error.name not in self.extras:
+            package = (error.name or "").partition(".")[0]
+            if package not in self.extras:
                 raise
-            raise OptionError(
-                f"the {self.kind} {name} needs {error.name}: pip install 'kgalign[{self.extras[error.name]}]'"
-            ) from None
+            raise OptionError(f"the {self.kind} {name} needs {package}: pip install 'kgalign[{self.extras[package]}]'") from None
 
     def __iter__(self) -> Iterator[str]:
         return iter([*self.built_in, *self._added])

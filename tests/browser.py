@@ -73,9 +73,10 @@ class Page:
     def resize(self, width, height):
         self.ask("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 600)
 
-    def open(self, path):
+    def open(self, place):
+        """Opens a file, or an address."""
         self.messages.clear()
-        self.ask("Page.navigate", url=path.resolve().as_uri())
+        self.ask("Page.navigate", url=place if isinstance(place, str) else place.resolve().as_uri())
         self.wait(lambda message: message.get("method") == "Page.loadEventFired")
 
     def run(self, script):
@@ -84,9 +85,19 @@ class Page:
         assert "exceptionDetails" not in answer, answer
         return answer["result"].get("value")
 
+    def run_until(self, script):
+        """The value of the script's expression, as soon as that is true."""
+        deadline = time.monotonic() + PATIENCE
+        while time.monotonic() < deadline:
+            if value := self.run(script):
+                return value
+            time.sleep(0.02)
+        raise AssertionError(f"never true: {script}; the page shows: {self.run('document.body.innerText')}")
+
     def press(self, key, code=None):
         text = {"Enter": "\r"}.get(key, key if len(key) == 1 else "")
-        number = {"Enter": 13, "Escape": 27, "ArrowDown": 40, "ArrowUp": 38, "/": 191}[key]
+        named = {"Enter": 13, "Escape": 27, "Tab": 9, "ArrowDown": 40, "ArrowUp": 38, "/": 191, "?": 191, "-": 189}
+        number = named[key] if key in named else ord(key.upper())
         for kind in ("keyDown", "keyUp"):
             self.ask(
                 "Input.dispatchKeyEvent",

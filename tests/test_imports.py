@@ -12,7 +12,7 @@ PACKAGE = Path(kgalign.__file__).parent
 ROOMS = (  # lowest first; a room may import those of its own line and of the lines above it
     {"arrow_files", "blocks", "characters", "errors", "notebook", "parallel", "progress", "version"},
     {"data", "limits", "registry"},
-    {"engines", "unpacking"},
+    {"engines", "services", "unpacking"},
     {"drafts", "decisions", "files", "iri", "language_tags", "matrices", "seams"},
     {"features", "search"},
     {"decoding"},
@@ -27,6 +27,7 @@ ROOMS = (  # lowest first; a room may import those of its own line and of the li
     {"align"},
     {"review", "update"},
     {"bench"},
+    {"serve"},
     {"cli"},
     {"__main__"},
 )

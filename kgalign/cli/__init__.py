@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from kgalign.cli import align, bench, demo, inspection, merge, update
+from kgalign.cli import align, bench, demo, inspection, merge, review, update
 from kgalign.cli.failures import fail_inside, is_out_of_memory
 from kgalign.cli.printing import INTERRUPTED, fail, is_interruption, show_log
 from kgalign.drafts import reason_of
@@ -22,6 +22,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "evaluate": inspection.evaluate,
     "explain": inspection.explain,
     "update": update.update_command,
+    "review": review.review,
     "merge": merge.merge,
     "info": inspection.info,
     "download": bench.download,

@@ -285,10 +285,24 @@ class ReviewSession:
             rows, chosen = self._above(line, filters)
             return {"links": len(chosen), "probably_wrong": round(float((1 - rows.probabilities[chosen]).sum()), 1)}
 
-    def accept_above(self, author: str, line: float, filters: Mapping[str, Any] | Filters | None = None, request: str = "") -> int:
+    def accept_above(
+        self,
+        author: str,
+        line: float,
+        filters: Mapping[str, Any] | Filters | None = None,
+        request: str = "",
+        links: int | None = None,
+    ) -> int:
         """Decides that all undecided links of at least that probability are matches, and returns how many: what `above` has said.
 
         One undo takes all of them back.
+
+        Args:
+            author: Who decides.
+            line: The lowest probability.
+            filters: Which links are meant, see `Filters`.
+            request: An id that the caller makes.
+            links: How many the author has been told of. Where they are others by now, nothing is accepted.
         """
         _checked_id("author", author)
         _checked_id("request", request)
@@ -297,6 +311,10 @@ class ReviewSession:
             if earlier and len(earlier) >= earlier[0].batch_size:
                 return len(earlier)
             rows, chosen = self._above(line, filters)
+            if links is not None and not earlier and links != len(chosen):
+                raise OptionError(
+                    f"links={links}: meanwhile {len(chosen)} links are at or above the line; nothing was accepted: look at them again"
+                )
             size = earlier[0].batch_size if earlier else len(chosen)
             source, target = self._sides[0].graph.entities, self._sides[1].graph.entities
             pairs = zip(

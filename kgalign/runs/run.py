@@ -21,6 +21,7 @@ from kgalign.reasoning import Reasoning
 from kgalign.runs.changes import LinkChange
 from kgalign.runs.links import Links
 from kgalign.seams import Contributions, FittedModel
+from kgalign.services import SERVICES
 from kgalign.version import __version__
 from kgalign.writers.kinds import link_kinds
 
@@ -112,6 +113,18 @@ class Run:
                 raise OptionError(f"entity={entity}: expected the id of a source, 0 to {len(self.task.source.entities) - 1}")
             entity = self.task.source.entities[entity]
         return explain_entity(entity, contents_of(self))
+
+    def review(self, decisions: str | Path | None = None, **options: Any) -> Any:
+        """Opens the review of this run in a browser, and returns it: it has the `address`, what the decisions say, and `close()`.
+
+        Args:
+            decisions: The file of decisions, which is only added to; by default `decisions.jsonl` in the working folder.
+            options: `browser=False` opens none; `host` and `port`; see `kgalign review --help`.
+
+        Raises:
+            OptionError: The extra `web` is missing, or decisions cannot be kept there.
+        """
+        return SERVICES["review"](self, decisions, **options)
 
     def evidence(self, sources: Ints | None = None) -> Evidence:
         """The evidence for the links and runners-up of some sources, see `gather_evidence`."""

@@ -1,0 +1,46 @@
+"""The review command: serves the review of a run to a browser until Ctrl-C."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from kgalign.cli.options import Changed
+from kgalign.cli.printing import console, working
+from kgalign.services import SERVICES
+
+
+def review(
+    run: Annotated[Path, typer.Argument(help="the folder of a run")],
+    decisions: Annotated[
+        Path | None,
+        typer.Option(help="the file of decisions, which is only added to; by default RUN.decisions.jsonl beside the run folder"),
+    ] = None,
+    host: Annotated[
+        str, typer.Option(help="serve other machines, too: an address of this one, or 0.0.0.0 for all of them")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="the port; by default one that stays the same for a run")] = 0,
+    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="open the page in the browser of this machine")] = True,
+    changed: Changed = False,
+) -> None:
+    """Review links in a browser: decide on doubtful ones, and see what the decisions change. Needs the extra web."""
+    open_review = SERVICES["review"]
+    with working("reading"):
+        opened = open_review(run, decisions, host=host, port=port, browser=browser, changed=changed)
+    if opened.is_public:
+        console.print(
+            f"Whoever can reach {host} and has the address can read the run and decide. Nothing is encrypted: use it in a network that you "
+            "trust, or stay with 127.0.0.1 and a tunnel (ssh -L)."
+        )
+    print(opened.address, flush=True)
+    console.print(f"Open this address; Ctrl-C ends the review. Decisions are in {opened.decisions}")
+    try:
+        opened.wait()
+    except KeyboardInterrupt:
+        console.print()
+    opened.close()
+    console.print(
+        f"The decisions are in {opened.decisions}; kgalign align --decisions {opened.decisions} takes them into a new run"
+    )

@@ -302,6 +302,8 @@ class AlignmentTask:
             they have a type in common, or neither has one. None: types do not matter.
         cardinality: `one-to-many`: a source may have several targets, and a target has one source at most. `many-to-one`: the reverse.
             `many-to-many`: both may have several. Seeds keep to it, too.
+        decided: Those of the seeds that people have decided on in a review. They are known like all seeds, but somebody chose them, mostly
+            since they were doubtful: what is learnt from them would not hold for other links.
     """
 
     source: KnowledgeGraph
@@ -313,6 +315,7 @@ class AlignmentTask:
     rejected: Alignment = field(default_factory=lambda: Alignment.empty())
     types: tuple[Ints, Ints] | None = None
     cardinality: Cardinality = "one-to-one"
+    decided: Alignment = field(default_factory=lambda: Alignment.empty())
 
     def __post_init__(self) -> None:
         if self.protocol not in ("closed", "open"):
@@ -351,6 +354,11 @@ class AlignmentTask:
                     f"the types of {' and '.join(str(len(side)) for side in types)} entities: expected those of {sizes}"
                 )
             object.__setattr__(self, "types", types)
+
+    @property
+    def lessons(self) -> Alignment:
+        """The seeds that something can be learnt from."""
+        return self.seeds.where(~np.isin(self.seeds.keys, self.decided.keys)) if len(self.decided) else self.seeds
 
     def unmatched(self, alignment: Alignment) -> tuple[Ints, Ints]:
         """(a,) the queries and (b,) the pool entities that no link of the alignment touches."""
@@ -458,13 +466,15 @@ def check_cardinality(cardinality: str) -> None:
 def hold_out(task: AlignmentTask, fraction: float = 0.1, seed: int = 0) -> tuple[AlignmentTask, Alignment]:
     """The same task with a fraction of its seeds turned into queries, and those held-out seeds: development links.
 
-    Held-out seeds are queries beside the real ones, so that they meet the same competition.
+    Held-out seeds are queries beside the real ones, so that they meet the same competition. Seeds that people have decided on in a review
+    are never held out.
     """
     if not 0 < fraction < 1:
         raise OptionError(f"fraction={fraction}: expected a number between 0 and 1")
     held = np.zeros(len(task.seeds), bool)
-    order = np.random.default_rng(seed).permutation(len(task.seeds))
-    held[order[: round(fraction * len(task.seeds))]] = True
+    lessons = np.flatnonzero(np.isin(task.seeds.keys, task.lessons.keys))
+    order = lessons[np.random.default_rng(seed).permutation(len(lessons))]
+    held[order[: round(fraction * len(lessons))]] = True
     dev = task.seeds.where(held)
     without = replace(
         task,
@@ -486,6 +496,7 @@ def turned_task(task: AlignmentTask) -> AlignmentTask:
         pool=task.queries,
         rejected=task.rejected.turned(),
         types=None if task.types is None else task.types[::-1],
+        decided=task.decided.turned(),
         cardinality=turned_cardinality(task.cardinality),
     )
 

@@ -251,7 +251,7 @@ def test_the_command_prints_equal_names_and_the_best_peer_beside_ours(plan, tmp_
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["table2", "--swap"], "--sets and --swap go with the table real, not with table2"),
+        (["table2", "--swap"], "--swap goes with the table real, not with table2"),
         (["real", "--pairs", "whole"], "--pairs and --folds do not go with the table real: expected --sets"),
         (["real", "--sets", "x"], "no set is called like x"),
     ],

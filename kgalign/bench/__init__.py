@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from kgalign.bench import ablation as ablations
 from kgalign.bench import real as real_graphs
+from kgalign.bench import review as reviews
 from kgalign.bench import seed_rows
 from kgalign.bench.equal_names import EQUAL_NAMES
 from kgalign.bench.peers import PEERS, peers
@@ -74,6 +75,14 @@ TABLES = {
         figure="f1",
         summarise=lambda lines, plan: real_graphs.summarise_sets(lines, plan.swap),
         seeds=(0,),
+    ),
+    reviews.REVIEW: BenchTable(
+        reviews.review,
+        (reviews.REVIEW,),
+        (DEFAULT,),
+        pairs=reviews.review_sets,
+        figure="f1",
+        summarise=lambda lines, _: reviews.summarise_reviews(lines),
     ),
 }
 

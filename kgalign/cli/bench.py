@@ -13,6 +13,7 @@ from rich.table import Table
 from kgalign.bench import TABLES, Plan, check, planned_lines
 from kgalign.bench.real import REAL
 from kgalign.bench.results import Line
+from kgalign.bench.review import DEMO, REVIEW
 from kgalign.cli.options import AsJson, Settings, parse_settings
 from kgalign.cli.printing import INTERRUPTED, Screen, console, fail, is_interruption, print_json
 from kgalign.datasets import DEMOS
@@ -22,10 +23,12 @@ from kgalign.errors import OptionError
 from kgalign.models import MODELS, model_options
 
 RESULTS = Path("benchmarks/results.jsonl")
+OF_SETS = (REAL, REVIEW)  # tables that take a folder of sets
 WIDE = 160  # columns for a table that goes to a file, or that no terminal may cut
 TITLES = {
     "table2": "hits@1 in percent, in parentheses the paper's figure and the difference",
     REAL: "F1 of equal names and of the best peer beside ours",
+    REVIEW: "F1 in percent after so many decisions of a simulated reviewer",
 }
 
 
@@ -46,12 +49,17 @@ def bench(
     table: Annotated[str, typer.Argument(help=f"one of {', '.join(TABLES)}")],
     data: Annotated[
         Path | None,
-        typer.Option(help="a dataset folder, or a folder of them; for real a folder of sets; quick uses the bundled demo"),
+        typer.Option(
+            help="a dataset folder, or a folder of them; for real and review a folder of sets; quick uses the bundled demo"
+        ),
     ] = None,
     models: Annotated[str, typer.Option(help="models, with commas between them; all models of the table if not given")] = "",
     pairs: Annotated[str, typer.Option(help="datasets in DATA, with commas between them; all if not given")] = "",
     sets: Annotated[
-        str, typer.Option(help="for real: parts of the names of sets in DATA, with commas between them; all sets if not given")
+        str,
+        typer.Option(
+            help=f"for real and review: parts of the names of sets in DATA ({DEMO}: the bundled demo), with commas between them; all if not given"
+        ),
     ] = "",
     swap: Annotated[bool, typer.Option("--swap", help="for real: align the target with the source")] = False,
     folds: Annotated[str, typer.Option(help="folds of OpenEA folders, with commas between them; all if not given")] = "",
@@ -80,12 +88,14 @@ def bench(
     if table not in TABLES:
         raise OptionError(f"unknown table {table!r}: expected one of {', '.join(TABLES)}")
     if data is None and table != "quick":
-        wanted = "a folder of sets" if table == REAL else "a folder with datasets, for instance dbp15k (kgalign download dbp15k)"
+        wanted = "a folder of sets" if table in OF_SETS else "a folder with datasets, for instance dbp15k (kgalign download dbp15k)"
         raise OptionError(f"`data`: expected {wanted}")
-    if table != REAL and (sets or swap):
-        raise OptionError(f"--sets and --swap go with the table {REAL}, not with {table}: expected --pairs")
-    if table == REAL and (pairs or folds):
-        raise OptionError(f"--pairs and --folds do not go with the table {REAL}: expected --sets")
+    if table not in OF_SETS and sets:
+        raise OptionError(f"--sets goes with the tables {' and '.join(OF_SETS)}, not with {table}: expected --pairs")
+    if table != REAL and swap:
+        raise OptionError(f"--swap goes with the table {REAL}, not with {table}: leave it out")
+    if table in OF_SETS and (pairs or folds):
+        raise OptionError(f"--pairs and --folds do not go with the table {table}: expected --sets")
     chosen = tuple(_parts(models)) or (_installed_models() if table == "quick" else ())
     plan = Plan(
         data=data or DEMOS / "fr_en",
@@ -109,7 +119,7 @@ def bench(
         check_writable(plan.results)
     if keep is not None:
         check_folder(keep)
-    if table != REAL:
+    if table not in OF_SETS:
         console.print(f"word vectors: {plan.word_vectors or f'none, since {plan.data} has no glove*.txt or glove*.txt.gz'}")
     measured = _measure(table, plan)
     lines = planned_lines(table, plan) if plan.results else measured

@@ -46,6 +46,8 @@ def with_decisions(task: AlignmentTask, decided: Decided) -> AlignmentTask:
         contradicted |= np.isin(old.targets, matches.targets)
     lost = old.where(contradicted)
     seeds = replace(old.where(~contradicted) + matches, record=task.seeds.record)
+    given = task.lessons
+    decided_on = task.decided + matches.where(~np.isin(matches.keys, given.keys))
     rejected = replace(_union(task.rejected, decided.rejected, matches), record=task.rejected.record)
     # What an overruled seed had linked is to be aligned again.
     queries, pool = np.union1d(task.queries, lost.sources), np.union1d(task.pool, lost.targets)
@@ -56,6 +58,7 @@ def with_decisions(task: AlignmentTask, decided: Decided) -> AlignmentTask:
         queries=np.setdiff1d(queries, seeds.sources) if single_source else queries,
         pool=np.setdiff1d(pool, seeds.targets) if single_target else pool,
         types=_types(task, decided.alone),
+        decided=decided_on.where(np.isin(decided_on.keys, seeds.keys)),
     )
 
 

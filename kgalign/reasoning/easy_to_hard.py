@@ -308,7 +308,7 @@ def _widened(task: AlignmentTask, rules: Rules, model: FittedModel) -> tuple[Ali
         if len(queries) > len(task.queries) or len(pool) > len(task.pool):
             wide, widened = replace(task, queries=queries, pool=pool, protocol="open"), True
     share = 0.0 if model.capabilities.learns_from_seeds else rules.held_out
-    if share * len(task.seeds) >= MIN_HELD_OUT:
+    if share * len(task.lessons) >= MIN_HELD_OUT:
         return hold_out(wide, share, rules.seed)
     return (wide, Alignment.empty()) if widened else None
 

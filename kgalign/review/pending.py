@@ -10,17 +10,18 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from kgalign.data import Ints
-from kgalign.decisions import CHECK, MATCH, NO_MATCH, QUEUE, SEARCH, SKIP, Entry, Undo
+from kgalign.data import Floats, Ints
+from kgalign.decisions import CHECK, MATCH, NO_MATCH, QUEUE, SEARCH, SKIP, Decision, Entry, Undo
 from kgalign.features.relations import Edges
 from kgalign.review.book import Book
+from kgalign.review.doubt import Answer, plain_features
 from kgalign.review.entities import Entities
 from kgalign.review.estimate import Estimate, Stratum, estimate
-from kgalign.review.queue import Questions
+from kgalign.review.queue import VALUE, Questions, order_of
 from kgalign.review.reviewed_run import ReviewedRun
 from kgalign.review.rows import Filters
 
-CHECK_EVERY = 10  # questions, of which the last one is drawn at random
+CHECK_EVERY = 20  # questions, of which the last one is drawn at random
 LINKS_TO_CHECK = 2, 3  # of that many checks, so many are links; the others are sources without a link
 GONE = 1800.0  # seconds after which a question goes to others, since its author seems to be away
 
@@ -67,27 +68,63 @@ class Pending:
         questions: All questions.
         sides: The entities of both graphs.
         is_open: (n,) whether nobody has decided on each.
+        checks: The order in which links, and sources without a link, are drawn at random.
+        order: The order of the queue, see `order_of`.
+        seed: Draws checks, and the random order.
         handed: The question that each author has.
         skipped: The pairs that each author has skipped.
         answered: How many questions were answered.
-        checks: The order in which links, and sources without a link, are drawn at random.
+        answers: What each answer teaches, by the id of its decision; also of earlier runs.
+        left: (n,) the share of its worth that each question has left.
+        ranks: (n,) highest for the questions that come first; None: to be computed.
     """
 
     questions: Questions
     sides: tuple[Entities, Entities]
     is_open: NDArray[np.bool_]
     checks: tuple[Ints, Ints]
-    order: Ints
+    by_source: Ints
+    order: str
+    seed: int
+    left: Floats
     handed: dict[str, Handed] = field(default_factory=dict)
     skipped: dict[str, set[tuple[str, str]]] = field(default_factory=dict)
     answered: int = 0
+    answers: dict[str, Answer] = field(default_factory=dict)
+    ranks: Floats | None = None
 
     @classmethod
-    def of(cls, run: ReviewedRun, sides: tuple[Entities, Entities], edges: tuple[Edges, Edges]) -> Pending:
-        questions = Questions.of(run)
-        drawn = np.random.default_rng(len(run.task.seeds)).permutation(len(questions))
+    def of(
+        cls,
+        run: ReviewedRun,
+        sides: tuple[Entities, Entities],
+        edges: tuple[Edges, Edges],
+        order: str = VALUE,
+        seed: int = 0,
+        before: Pending | None = None,
+    ) -> Pending:
+        """The questions of a run, all open.
+
+        Args:
+            run: The run.
+            sides: The entities of both graphs.
+            edges: Those of both graphs.
+            order: The order of the queue.
+            seed: Draws checks, and the random order.
+            before: The questions of the run before: authors keep what they have, and answers go on to teach.
+        """
+        questions = Questions.of(run, edges)
+        drawn = np.random.default_rng([seed, len(run.task.seeds)]).permutation(len(questions))
         checks = drawn[questions.is_link[drawn]], drawn[~questions.is_link[drawn]]
-        return cls(questions, sides, np.ones(len(questions), bool), checks, np.argsort(questions.sources, kind="stable"))
+        is_open, left = np.ones(len(questions), bool), np.ones(len(questions))
+        found = cls(questions, sides, is_open, checks, np.argsort(questions.sources, kind="stable"), order, seed, left)
+        if before is not None:
+            found.answers = before.answers
+            for author, handed in before.handed.items():
+                place = found.place_of(int(before.questions.sources[handed.place]), int(before.questions.targets[handed.place]))
+                if place is not None:
+                    found.handed[author] = replace(handed, place=place)
+        return found
 
     def next(self, author: str, filters: Filters, fits: Ints | None) -> Handed | None:
         """The question of an author: the one that they have, or a new one; None: none is left.
@@ -115,10 +152,10 @@ class Pending:
         if not free.any():
             self.handed.pop(author, None)
             return None
-        place = self._check(free) if self.answered % CHECK_EVERY == CHECK_EVERY - 1 else None
+        place = self._check(free) if self._is_time_to_check() else None
         drawn = QUEUE if place is None else CHECK
         if place is None:
-            place = int(np.where(free, self.questions.values, -np.inf).argmax())
+            place = int(np.where(free, self._ranks() * self.left, -np.inf).argmax())
         self.handed[author] = Handed(place, drawn, now, filters)
         return self.handed[author]
 
@@ -139,8 +176,14 @@ class Pending:
     def of_source(self, source: int) -> Ints:
         """The questions about a source."""
         ascending = self.questions.sources
-        begin, end = (np.searchsorted(ascending, source, side, sorter=self.order) for side in ("left", "right"))
-        return self.order[begin:end]
+        begin, end = (np.searchsorted(ascending, source, side, sorter=self.by_source) for side in ("left", "right"))
+        return self.by_source[begin:end]
+
+    def place_of(self, source: int, target: int) -> int | None:
+        """The position of a question; None: nobody can be asked this."""
+        own = self.of_source(source)
+        own = own[self.questions.targets[own] == target]
+        return int(own[0]) if len(own) else None
 
     def absorb(self, entries: Iterable[Entry], book: Book) -> None:
         """Takes in new lines of the log."""
@@ -148,11 +191,15 @@ class Pending:
             if isinstance(entry, Undo):
                 for each in book.undone.get(entry.id, ()):
                     self.skipped.get(each.author, set()).discard(each.pair)
-                    self.answered -= each.drawn != SEARCH
+                    self.answered -= each.drawn != SEARCH and each.verdict != SKIP
+                    self.answers.pop(each.id, None)
+                    self.ranks = None
                 continue
-            self.answered += entry.drawn != SEARCH
+            self.answered += entry.drawn != SEARCH and entry.verdict != SKIP
             if entry.verdict == SKIP:
                 self.skipped.setdefault(entry.author, set()).add(entry.pair)
+            elif entry.linked is not None:
+                self._learn(entry)
             handed = self.handed.get(entry.author)
             if handed is not None and self.sides[0].graph.entities[self.questions.sources[handed.place]] == entry.source:
                 del self.handed[entry.author]
@@ -178,6 +225,36 @@ class Pending:
         wrong = Counter(each.verdict for each in book.valid.values() if each.linked and (each.shown or each.verdict == NO_MATCH))
         has_other = (wrong[MATCH] + 0.5) / (wrong[MATCH] + wrong[NO_MATCH] + 1)
         return estimate(strata[0], strata[1], len(book.standing.matches), has_other)
+
+    def _learn(self, decision: Decision) -> None:
+        """Takes in what an answer teaches, once."""
+        ends = [
+            entities.ids.get(iri)
+            for entities, iri in zip(self.sides, (decision.source, decision.shown or decision.target), strict=True)
+        ]
+        place = None if ends[0] is None or ends[1] is None else self.place_of(ends[0], ends[1])
+        if place is None and ends[0] is not None and not decision.target:
+            place = next(iter(self.of_source(ends[0]).tolist()), None)
+        if place is not None:
+            moved, left = self.questions.left_of(place)
+            self.left[moved] *= left
+        if decision.id in self.answers or decision.verdict not in (MATCH, NO_MATCH):
+            return
+        features = plain_features(decision.probability or 0.0, bool(decision.linked))
+        if place is not None:
+            features = tuple(self.questions.features[place].tolist())
+        is_match = decision.verdict == MATCH
+        self.answers[decision.id] = Answer(features, is_match and not decision.shown, is_match and bool(decision.shown))
+        self.ranks = None
+
+    def _ranks(self) -> Floats:
+        if self.ranks is None:
+            random = np.random.default_rng([self.seed, len(self.questions)])
+            self.ranks = order_of(self.order, self.questions, list(self.answers.values()), random)
+        return self.ranks
+
+    def _is_time_to_check(self) -> bool:
+        return self.order == VALUE and self.answered % CHECK_EVERY == CHECK_EVERY - 1
 
     def _check(self, free: NDArray[np.bool_]) -> int | None:
         """A free question that is drawn at random; most are links."""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from kgalign.arrow_files import open_arrow
-from kgalign.data import Alignment, AlignmentTask, Floats, Ints
+from kgalign.data import Alignment, AlignmentTask, Floats, Ints, KnowledgeGraph
 from kgalign.errors import DataError
 from kgalign.runs import Run, read_links
 from kgalign.runs.evidence_table import EvidenceRows, evidence_table
@@ -88,6 +89,22 @@ class ReviewedRun:
         evidence = EvidenceRows.read(expect_file(folder, EVIDENCE))
         return cls(task, links, lists, evidence)
 
+    def similar_and_shared(self, sources: Ints, targets: Ints) -> tuple[Floats, Floats]:
+        """(n,) how similar the names of each pair are, and (n,) the share of their neighbours that is linked; 0 where no evidence is stored."""
+        table = self.evidence.table
+        pairs = Alignment(np.column_stack([_ids(table["source"], self.task.source), _ids(table["target"], self.task.target)]))
+        similar, linked, *degrees = (
+            np.asarray(table[name], np.float64) for name in ("name_similarity", "shared", "source_neighbours", "target_neighbours")
+        )
+        shared = linked / np.sqrt(np.maximum(degrees[0], 1) * np.maximum(degrees[1], 1))
+        order = np.argsort(pairs.keys)
+        wanted = Alignment(np.column_stack([sources, targets])).keys
+        rows = np.minimum(np.searchsorted(pairs.keys, wanted, sorter=order), max(0, len(order) - 1))
+        if not len(order):
+            return np.zeros(len(wanted)), np.zeros(len(wanted))
+        found = pairs.keys[order[rows]] == wanted
+        return np.where(found, similar[order[rows]], 0), np.where(found, shared[order[rows]], 0)
+
     @property
     def expected_precision(self) -> float | None:
         """The mean probability of the plausible links and the seeds: how many of them are right if the probabilities are."""
@@ -99,25 +116,29 @@ class ReviewedRun:
 def _read_candidates(path: Path, task: AlignmentTask) -> CandidateLists:
     """The rows of candidates.parquet by the ids of their entities."""
     import pyarrow as pa
-    import pyarrow.compute
     import pyarrow.parquet
 
     try:
         with open_arrow(path) as file:
             table = pa.parquet.read_table(file, columns=["source", "target", "probability"])
-        sides = []
-        for name, graph in (("source", task.source), ("target", task.target)):
-            column = table[name].cast(pa.string()) if not pa.types.is_string(table[name].type) else table[name]
-            encoded = column.dictionary_encode().combine_chunks()
-            encoded = encoded.chunk(0) if isinstance(encoded, pa.ChunkedArray) else encoded
-            places = pa.compute.index_in(encoded.dictionary, value_set=pa.array(list(graph.entities), pa.string()))
-            ids = np.asarray(places.fill_null(-1), np.int64)
-            sides.append(ids[np.asarray(encoded.indices, np.int64)] if len(encoded) else np.empty(0, np.int64))
+        sources, targets = (_ids(table[name], graph) for name, graph in (("source", task.source), ("target", task.target)))
         probabilities = np.asarray(table["probability"], np.float64)
     except (pa.ArrowException, OSError, LookupError, TypeError, ValueError) as error:
         reason = str(error).splitlines()[0][:120]
         raise DataError(f"{path}: expected the candidates of a run, but {reason}; the file is damaged, so align again") from None
-    found = (sides[0] >= 0) & (sides[1] >= 0)
-    if not found.all():
-        raise DataError(f"{path}: {int((~found).sum()):,} candidates are of no entity of the graphs of this run; align again")
-    return CandidateLists.of(sides[0], sides[1], np.nan_to_num(probabilities), len(task.source.entities))
+    if lost := int(((sources < 0) | (targets < 0)).sum()):
+        raise DataError(f"{path}: {lost:,} candidates are of no entity of the graphs of this run; align again")
+    return CandidateLists.of(sources, targets, np.nan_to_num(probabilities), len(task.source.entities))
+
+
+def _ids(column: Any, graph: KnowledgeGraph) -> Ints:
+    """(n,) the ids of the entities in a column of IRIs, -1 where the graph does not have one."""
+    import pyarrow as pa
+    import pyarrow.compute
+
+    if not len(column):
+        return np.empty(0, np.int64)
+    encoded = column.cast(pa.string()).dictionary_encode().combine_chunks()
+    encoded = encoded.chunk(0) if isinstance(encoded, pa.ChunkedArray) else encoded
+    places = pa.compute.index_in(encoded.dictionary, value_set=pa.array(list(graph.entities), pa.string()))
+    return np.asarray(places.fill_null(-1), np.int64)[np.asarray(encoded.indices, np.int64)]

@@ -28,6 +28,7 @@ from kgalign.review.going_on import RunAgain
 from kgalign.review.item import Candidate, Item, ShownDecision
 from kgalign.review.log import DecisionLog
 from kgalign.review.pending import Pending
+from kgalign.review.queue import VALUE, check_order
 from kgalign.review.reviewed_run import ReviewedRun
 from kgalign.review.rows import CODES, UNDECIDED, Filters, Rows
 from kgalign.runs import Run
@@ -102,7 +103,9 @@ class ReviewSession:
     session.go_on()
     """
 
-    def __init__(self, again: RunAgain, run: ReviewedRun, log: DecisionLog, every: int = 0) -> None:
+    def __init__(
+        self, again: RunAgain, run: ReviewedRun, log: DecisionLog, every: int = 0, order: str = VALUE, seed: int = 0
+    ) -> None:
         """See `open`."""
         self._lock = threading.RLock()
         self._again, self._log, self._every = again, log, every
@@ -110,6 +113,7 @@ class ReviewSession:
         self._sides = Entities.of(again.task.source), Entities.of(again.task.target)
         self._edges = Edges.of_task(again.task)
         self._book = Book(self._single)
+        self._order, self._seed = order, seed
         self._known = again.known_entries(log.entries)  # lines of the log that the run knows
         self._changes = Changes()
         self._thread: threading.Thread | None = None
@@ -122,7 +126,14 @@ class ReviewSession:
 
     @classmethod
     def open(
-        cls, run: str | Path | Run, decisions: str | Path | None = None, *, every: int = 0, changed: bool = False
+        cls,
+        run: str | Path | Run,
+        decisions: str | Path | None = None,
+        *,
+        every: int = 0,
+        changed: bool = False,
+        order: str = VALUE,
+        seed: int = 0,
     ) -> ReviewSession:
         """A review of a run folder, or of a run in memory.
 
@@ -132,14 +143,18 @@ class ReviewSession:
                 `run`; for a run in memory `decisions.jsonl` in the working folder.
             every: After so many decisions the run goes on by itself, 0: only when `go_on` is called.
             changed: Read graphs, too, that have changed since the run.
+            order: What `next` asks first. `value`: what is worth most, with a few random checks between; `doubtful`: what is nearest to a
+                probability of 0.5; `random`: any link.
+            seed: Draws the random checks, and the random order.
         """
+        check_order(order)
         if isinstance(run, Run):
             log = DecisionLog.open(decisions or "decisions.jsonl")
-            return cls(RunAgain.of(run), ReviewedRun.of(run), log, every)
+            return cls(RunAgain.of(run), ReviewedRun.of(run), log, every, order, seed)
         folder = Path(run)
         place = Path(decisions) if decisions else folder.resolve().with_name(f"{folder.resolve().name}.decisions.jsonl")
         again = RunAgain.read(folder, place, changed)
-        return cls(again, ReviewedRun.read(folder.resolve(), again.task), DecisionLog.open(place), every)
+        return cls(again, ReviewedRun.read(folder.resolve(), again.task), DecisionLog.open(place), every, order, seed)
 
     @property
     def path(self) -> Path:
@@ -410,7 +425,7 @@ class ReviewSession:
         self._pending.absorb(entries, self._book)
         self._mark_of(sources, targets)
 
-    def _use(self, run: ReviewedRun) -> None:
+    def _use(self, run: ReviewedRun, before: Pending | None = None) -> None:
         """Goes over to another run of the same graphs."""
         self._run = run
         self._evidence = PairEvidence.of(run, self._sides, self._edges)
@@ -418,7 +433,7 @@ class ReviewSession:
         self._links = Rows(self._sides, links.sources, links.targets, links.scores, links.rounds, np.zeros(len(links), np.int8))
         self._more_rows: Rows | None = None
         self._by_end = [np.argsort(ids, kind="stable") for ids in links.pairs.T]
-        self._pending = Pending.of(run, self._sides, self._edges)
+        self._pending = Pending.of(run, self._sides, self._edges, self._order, self._seed, before)
         self._taken = dict(zip(links.targets.tolist(), links.sources.tolist(), strict=True))
 
     def _mark_of(self, *iris: Iterable[str]) -> None:
@@ -630,7 +645,7 @@ class ReviewSession:
             near = {int(each) for source in decided for each in _neighbours(self._edges[0], source)}
             with self._lock:
                 changes = changes_between(before, run, self._sides, new, decided, near)
-                self._use(run)
+                self._use(run, self._pending)
                 self._pending.absorb(self._log.entries, self._book)
                 self._mark_of(self._book.by_source, self._book.by_target)
                 self._known, self._changes, self._made = known, changes, made

@@ -166,7 +166,7 @@ class Searched:
 
     def fits(self, task: AlignmentTask) -> bool:
         """Whether they were searched for these queries, this pool and these seeds."""
-        own, other = ((each.queries, each.pool, each.seeds.pairs) for each in (self.task, task))
+        own, other = ((each.queries, each.pool, each.seeds.pairs, each.lessons.pairs) for each in (self.task, task))
         return all(map(np.array_equal, own, other))
 
 
@@ -230,8 +230,9 @@ class FittedFast:
 
     def _search_training(self, task: AlignmentTask) -> Searched:
         """The links that weights are learnt from, and the pairs that names retrieve for them; no pairs for the queries."""
-        drawn = np.random.default_rng(self.options.seed).permutation(len(task.seeds))[: self.options.training_links]
-        training = task.seeds.where(drawn[np.argsort(task.seeds.sources[drawn])])
+        lessons = task.lessons
+        drawn = np.random.default_rng(self.options.seed).permutation(len(lessons))[: self.options.training_links]
+        training = lessons.where(drawn[np.argsort(lessons.sources[drawn])])
         pairs = self._search_once(task, training) if len(training) else _joined([])
         return Searched(task, _joined([]), training, pairs)
 
@@ -258,7 +259,7 @@ class FittedFast:
             if task.cardinality != "one-to-one":
                 return with_cardinality(candidates, task.cardinality)
             return with_odds(candidates, ready._shares(candidates, found, around))
-        is_taught = len(task.seeds) >= MIN_SEEDS
+        is_taught = len(task.lessons) >= MIN_SEEDS
         judged = LinkProbabilities(ready._features(found), classifier, is_taught, around, self.options.iterations)
         if one_link(task.cardinality)[1]:
             return with_odds(candidates, judged.one_to_one(candidates))
@@ -285,7 +286,7 @@ class FittedFast:
             always: Also where there are so many seeds that most entities have known links around them, or where names find them.
         """
         few = max(FEW_SEEDS * min(len(task.source.entities), len(task.target.entities)), MIN_CHECKED)
-        if not self.options.has_step(GROWTH) or task.cardinality != "one-to-one" or len(task.seeds) < MIN_GROWING:
+        if not self.options.has_step(GROWTH) or task.cardinality != "one-to-one" or len(task.lessons) < MIN_GROWING:
             return Alignment.empty()
         ready = self._for_graphs(task)
         if not always and (len(task.seeds) >= few or ready._names_find_seeds(task)):
@@ -342,7 +343,7 @@ class FittedFast:
         kinds = [kind for kind in self.options.used_kinds if kind.name in found]
         weights, features = np.array([kind.weight for kind in kinds]), self._features(found)
         # Where entities may have several links, other candidates of a seed may be right too: there is no wrong one to learn from.
-        if not len(task.seeds) or task.cardinality == "many-to-many":
+        if not len(task.lessons) or task.cardinality == "many-to-many":
             return dict(zip(found, weights.tolist(), strict=True)), NoMatchClassifier.untaught(features.features)
         assert self.searched is not None
         links = self.searched.training
@@ -351,7 +352,7 @@ class FittedFast:
         rows = np.concatenate([np.arange(len(links)), rows[wrong]])
         targets = np.concatenate([links.targets, targets[wrong]])
         similarities = np.column_stack([evidence.compare(links.sources[rows], targets) for evidence in found.values()])
-        if len(task.seeds) >= MIN_SEEDS:
+        if len(task.lessons) >= MIN_SEEDS:
             weights = fit_choice(rows, similarities, len(links), weights)
             weights *= [kind.seed_discount for kind in kinds]
         scores = similarities @ weights

@@ -58,7 +58,7 @@ def bench(
     sets: Annotated[
         str,
         typer.Option(
-            help=f"for real and review: parts of the names of sets in DATA ({DEMO}: the bundled demo), with commas between them; all if not given"
+            help=f"for real and review: parts of the names of sets in DATA, or {DEMO}, with commas between them; all if not given"
         ),
     ] = "",
     swap: Annotated[bool, typer.Option("--swap", help="for real: align the target with the source")] = False,

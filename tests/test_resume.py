@@ -14,7 +14,7 @@ import pytest
 import kgalign
 from kgalign import Alignment, align
 from kgalign.cli import run as command
-from kgalign.errors import OptionError
+from kgalign.errors import KgalignError, OptionError
 from kgalign.reasoning import State
 from kgalign.runs import KeptRounds, task_hashes
 from kgalign.runs.kept import ROUND, STORED, place_of_rounds
@@ -114,6 +114,43 @@ def test_a_damaged_round_is_refused_or_replaced(tmp_path, task):
         with pytest.raises(OptionError, match="cannot be read"):
             align(task, model="names", resume=tmp_path / "run")
     align(task, model="names", resume=KeptRounds(tmp_path / "run", must_fit=False))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda known_by, state: (list(known_by), state),
+        lambda known_by, state: (known_by, state.alignment),
+        lambda known_by, state: known_by,
+        lambda known_by, state: (known_by, replace(state, rounds=5)),
+        lambda known_by, state: (known_by, replace(state, rounds=(1,))),
+        lambda known_by, state: (known_by, replace(state, phase="middle")),
+        lambda known_by, state: (known_by, replace(state, found=state.candidates)),
+        lambda known_by, state: (known_by, replace(state, fed_back="one")),
+        lambda known_by, state: (known_by, replace(state, ever_confident=None)),
+        lambda known_by, state: (known_by, replace(state, found=Alignment(np.array([[0, 10**6]])))),
+        lambda known_by, state: (known_by, replace(state, known=Alignment(np.array([[-1, 0]])))),
+    ],
+)
+def test_a_round_that_holds_something_else_is_refused(tmp_path, task, change):
+    killed_after(1, task, tmp_path / "run", model="names")
+    path = place_of_rounds(tmp_path / "run") / ROUND
+    with path.open("rb") as file:
+        kept = restore(file, STORED)
+    with path.open("wb") as file:
+        store(change(*kept), file)
+    with pytest.raises(KgalignError, match=r"cannot be read|graphs do not have"):
+        align(task, model="names", resume=tmp_path / "run")
+
+
+def test_a_round_whose_arrays_are_compressed_is_refused(tmp_path, task):
+    killed_after(1, task, tmp_path / "run", model="names")
+    path = place_of_rounds(tmp_path / "run") / ROUND
+    with np.load(path) as whole:
+        np.savez_compressed(tmp_path / "packed.npz", **whole)
+    (tmp_path / "packed.npz").replace(path)
+    with pytest.raises(OptionError, match="are compressed"):
+        align(task, model="names", resume=tmp_path / "run")
 
 
 def test_rounds_of_short_runs_are_not_kept_unless_wanted(tmp_path, task):

@@ -15,7 +15,7 @@ from kgalign.errors import OptionError
 from kgalign.features.constraints import allowed_candidates
 from kgalign.reasoning.calibration import Rescaling, Sharpening, calibrated
 from kgalign.reasoning.rules import Rules
-from kgalign.reasoning.state import NO_CANDIDATES, Decision, HeldOut, KeepsRounds, Reasoning, Round, State
+from kgalign.reasoning.state import NO_CANDIDATES, Decision, HeldOut, KeepsRounds, Reasoning, Round, State, check_state
 from kgalign.seams import Decoder, FittedModel, check_contract
 
 logger = logging.getLogger(__name__)
@@ -63,7 +63,11 @@ def coordinate(
     wide = _widened(task, rules, model) if rules.max_rounds else None
     # Seeds that are held out must not have led to any link, so they are no seeds of the first links either.
     first = _without_seeds(task, wide[1]) if wide is not None else task
-    state = (kept.load() if kept else None) or _begin(model, first, rules, wide)
+    state = kept.load() if kept else None
+    if state is None:
+        state = _begin(model, first, rules, wide)
+    else:
+        check_state(state, task)
     if wide is not None:
         state = _run_wide(loop, task, first, *wide, state)
     state = _run_phase(loop, task, state)

@@ -7,7 +7,8 @@ from typing import Any, Literal, Protocol
 
 import numpy as np
 
-from kgalign.data import Alignment, Candidates, Ints
+from kgalign.data import Alignment, AlignmentTask, Candidates, Ints
+from kgalign.errors import DataError
 from kgalign.reasoning.calibration import Rescaling, Sharpening
 
 Phase = Literal["first", "grown", "last"]
@@ -132,6 +133,21 @@ class State:
     known: Alignment = field(default_factory=Alignment.empty)
     check: HeldOut | None = None
     calibrate: Rescaling | Sharpening | None = None
+
+
+def check_state(state: State, task: AlignmentTask) -> None:
+    """Refuses a state of an earlier process with links of entities that the graphs do not have."""
+    links = [state.alignment, state.confident, state.evidence, state.found, state.known]
+    pairs = [each.pairs for each in links]
+    if state.check is not None:
+        rows, slots = state.check.candidates.edges()
+        own = state.check.candidates
+        pairs += [state.check.links.pairs, np.column_stack([own.queries[rows], own.targets[rows, slots]])]
+    sizes = len(task.source.entities), len(task.target.entities)
+    if any(len(each) and ((each < 0) | (each >= sizes)).any() for each in pairs):
+        raise DataError(
+            "the rounds that were kept have links of entities that the graphs do not have; remove them, and align again"
+        )
 
 
 class KeepsRounds(Protocol):

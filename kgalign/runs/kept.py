@@ -96,10 +96,12 @@ class Keeper:
         try:
             with path.open("rb") as file:
                 known_by, state = restore(file, STORED)
+            if not isinstance(known_by, dict) or not isinstance(state, State):
+                raise ValueError("it holds something else")
         except (ValueError, OSError) as error:
             self._refuse(f"the round kept there cannot be read ({one_line(str(error), 120)})")
             return None
-        own = self._known_by()
+        own = dict(self._known_by())
         if other := [name for name in own | known_by if own.get(name) != known_by.get(name)]:
             self._refuse(f"the round kept there is of another run, which differs in: {', '.join(other)}")
             return None

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
-from typing import Any, BinaryIO
+from types import UnionType
+from typing import Any, BinaryIO, Literal, Union, get_args, get_origin, get_type_hints
+from zipfile import ZIP_STORED
 
 import numpy as np
 
@@ -32,6 +34,8 @@ def restore(file: BinaryIO, types: Sequence[type]) -> Any:
     """
     try:
         with np.load(file, allow_pickle=False) as stored:
+            if any(entry.compress_type != ZIP_STORED for entry in stored.zip.infolist()):
+                raise ValueError("its arrays are compressed")  # so a small file may describe gigabytes
             arrays = {name: stored[name] for name in stored.files}
         tree = json.loads(arrays.pop(TREE).tobytes())
         return _value(tree, arrays, {kind.__name__: kind for kind in types})
@@ -65,4 +69,23 @@ def _value(tree: Any, arrays: Mapping[str, Any], types: Mapping[str, type]) -> A
         return tuple(_value(each, arrays, types) for each in tree["tuple"])
     if "mapping" in tree:
         return {key: _value(each, arrays, types) for key, each in tree["mapping"].items()}
-    return types[tree["type"]](**{name: _value(each, arrays, types) for name, each in tree["fields"].items()})
+    kind, parts = types[tree["type"]], {name: _value(each, arrays, types) for name, each in tree["fields"].items()}
+    hints = get_type_hints(kind)
+    if wrong := [name for name, each in parts.items() if not _has_type(each, hints[name])]:
+        raise ValueError(f"{tree['type']} has another {wrong[0]}")
+    return kind(**parts)
+
+
+def _has_type(value: Any, hint: Any) -> bool:
+    """Whether a field of that type may hold a value."""
+    origin, parts = get_origin(hint), get_args(hint)
+    if origin in (Union, UnionType):
+        return any(_has_type(value, part) for part in parts)
+    if origin is Literal:
+        return value in parts
+    if origin is tuple and isinstance(value, tuple):
+        wanted = parts[:1] * len(value) if parts[-1] is Ellipsis else parts
+        return len(value) == len(wanted) and all(map(_has_type, value, wanted))
+    if hint is float:
+        return isinstance(value, int | float)
+    return isinstance(value, origin or hint)

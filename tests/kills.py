@@ -1,5 +1,7 @@
 """Kills commands at random moments, and looks at what they leave behind. `python tests/kills.py 100` kills each a hundred times.
 
+`python tests/kills.py 100 7 merge bench` kills these two, at the moments of seed 7.
+
 The commands run in forks of a process that has imported everything, so that the moments fall into the work and not into imports.
 """
 
@@ -25,10 +27,11 @@ from kgalign.cli import run
 from kgalign.runs.folder import FILES
 
 ENTITIES = 300  # of a graph, so that a command takes about a second
+COMMANDS = ("align", "merge", "bench", "training")
 
 
-def kill_commands(folder: Path, count: int, seed: int = 0) -> dict[str, int]:
-    """Kills `align`, `merge`, `bench` and a training that many times each, and returns how often each state was left.
+def kill_commands(folder: Path, count: int, seed: int = 0, only: Sequence[str] = COMMANDS) -> dict[str, int]:
+    """Kills `align`, `merge`, `bench` and a training that many times each, or some of them, and returns how often each state was left.
 
     Raises:
         AssertionError: A kill left something else than the old content, the new one or nothing; the next command left a draft; or a training
@@ -39,11 +42,13 @@ def kill_commands(folder: Path, count: int, seed: int = 0) -> dict[str, int]:
     graphs = [str(folder / "left.tsv"), str(folder / "right.tsv")]
     states: dict[str, int] = {}
     align = ["align", *graphs, "--model", "names", "--max-rounds", "0", "-o", str(folder / "run")]
-    _kill_one(align, folder / "run", _whole_run, count, chance, states)
+    _kill_one(align, folder / "run", _whole_run, count if "align" in only else 0, chance, states)
     merge = ["merge", str(folder / "run"), "--force", "-o", str(folder / "all.nq")]
-    _kill_one(merge, folder / "all.nq", _whole_graph, count, chance, states)
-    _kill_bench(folder, count, chance, states)
-    if find_spec("torch"):
+    if "merge" in only:
+        _kill_one(merge, folder / "all.nq", _whole_graph, count, chance, states)
+    if "bench" in only:
+        _kill_bench(folder, count, chance, states)
+    if "training" in only and find_spec("torch"):
         _kill_training(folder, count, chance, states)
     return states
 
@@ -186,6 +191,7 @@ def _whole_graph(path: Path) -> bytes:
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as temporary:
-        found = kill_commands(Path(temporary), int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 0)
+        seed, *some = sys.argv[2:] or ["0"]
+        found = kill_commands(Path(temporary), int(sys.argv[1]), int(seed), some or COMMANDS)
     for state, often in sorted(found.items()):
         print(f"{often:4} {state}")

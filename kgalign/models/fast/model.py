@@ -157,11 +157,11 @@ class Fast:
 
 @dataclass(frozen=True, eq=False)
 class Searched:
-    """The pairs that names retrieve for a task, and the links that weights are learnt from."""
+    """The pairs that names retrieve for a task, and the links that weights are learnt from; None where nothing is to be learnt."""
 
     task: AlignmentTask
     pairs: Pairs
-    training: Alignment
+    training: Alignment | None
     training_pairs: Pairs  # for the sources of the training links
 
     def fits(self, task: AlignmentTask) -> bool:
@@ -206,19 +206,23 @@ class FittedFast:
         if ready.searched is not None and ready.searched.fits(task):
             return ready
         self.options.engine.begin("searching by name")
-        return replace(ready, searched=replace(ready._search_training(task), pairs=ready._search_once(task)))
+        # What has looked at the known links has learnt from them, too.
+        searched = ready._search_training(task) if ready.looked is None else Searched(task, _joined([]), None, _joined([]))
+        return replace(ready, searched=replace(searched, pairs=ready._search_once(task)))
 
     def with_known(self, task: AlignmentTask, known: Alignment) -> FittedFast:
         """The same with all that these known links say: for predictions for other queries and pools of the same graphs and seeds."""
         ready = self._for_graphs(task)
         if ready.looked is not None and ready.looked.fits(task, known):
             return ready
-        looking = replace(ready, searched=ready._search_training(task))  # which is all that the weights need
+        looking = replace(ready, searched=None, looked=None)  # which searches for the links of seeds alone
         return replace(ready, looked=looking._look(task, known))
 
     def _look(self, task: AlignmentTask, known: Alignment) -> Looked:
         if self.looked is not None and self.looked.fits(task, known):
             return self.looked
+        if self.searched is None or self.searched.training is None:
+            return replace(self, searched=self._search_training(task))._look(task, known)
         self.options.engine.begin("evidence")
         found, around = self._evidence(task, known)
         self.options.engine.begin("weights")
@@ -297,6 +301,7 @@ class FittedFast:
         """Whether names retrieve most of the links that weights are learnt from."""
         searched = self._search_training(task)
         rows, targets = searched.training_pairs
+        assert searched.training is not None
         found = np.unique(rows[targets == searched.training.targets[rows]])
         return len(found) > NAMES_FIND * len(searched.training)
 
@@ -346,6 +351,7 @@ class FittedFast:
         if not len(task.lessons) or task.cardinality == "many-to-many":
             return dict(zip(found, weights.tolist(), strict=True)), NoMatchClassifier.untaught(features.features)
         assert self.searched is not None
+        assert self.searched.training is not None
         links = self.searched.training
         rows, targets = self._pairs(task, found, links)
         wrong = targets != links.targets[rows]

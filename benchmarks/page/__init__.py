@@ -20,6 +20,7 @@ SECTIONS: tuple[Callable[[Results], str], ...] = (
     own_sections.ablation,
     own_sections.growth,
     own_sections.swapped,
+    own_sections.updates,
     own_sections.reading,
     paper_tables.table2,
     paper_tables.gains,

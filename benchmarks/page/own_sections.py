@@ -152,6 +152,52 @@ def swapped(results: Results) -> str:
     return section("### Either order", text, table(("", "protocol", "links", "the same", "apart"), rows)) if rows else ""
 
 
+def updates(results: Results) -> str:
+    """Updates beside whole runs; empty if they were not measured."""
+    rows = []
+    for line in results.of("update"):
+        metrics = line["metrics"]
+        stages = metrics["stages"]
+        deciding = sum(stages["update"][name] for name in ("compare", "decide")) / sum(
+            stages["whole"][name] for name in ("fit", "coordinate")
+        )
+        rows.append(
+            [
+                line["pair"],
+                f"{metrics['statements_changed']:,}",
+                f"{metrics['entities_changed']:,}",
+                f"{metrics['decided_again']:,} of {metrics['queries']:,}",
+                f"{metrics['whole_cpu']:,.0f}",
+                f"{metrics['update_cpu']:,.0f}",
+                percent(metrics["ratio_cpu"]),
+                percent(deciding),
+                percent(metrics["f1_whole"]),
+                percent(metrics["f1_update"]),
+            ]
+        )
+    text = (
+        "Generated graphs of which one in a hundred statements has changed, in both: triples that are gone, new or have another tail, and "
+        "names with two letters in each other's place (`python -m benchmarks.measure.update`). `kgalign align` on the changed graphs "
+        "stands beside `kgalign update` of the run before the change. Both are measured as commands, with reading and writing, in seconds "
+        "of the processor; *share* is their ratio in percent, and *deciding* the ratio of the times for comparing, fitting and deciding alone. "
+        "F1 is that of the whole run and of the update, on the same gold links. Every link that the update does not list as changed has "
+        "the same line as before."
+    )
+    header = (
+        "",
+        "statements changed",
+        "entities changed",
+        "decided again",
+        "whole run",
+        "update",
+        "share",
+        "deciding",
+        "F1 whole",
+        "F1",
+    )
+    return section("### Updates", text, table(header, rows)) if rows else ""
+
+
 def reading(results: Results) -> str:
     """Time and memory of reading RDF; empty if it was not measured."""
     found = results.of("reading")

@@ -166,6 +166,8 @@ def parse_line(line: bytes) -> Entry:
     verdict, drawn, size = given.get("verdict"), given.get("drawn", QUEUE), given.get("batch_size", 0)
     if verdict not in VERDICTS:
         raise ValueError(f"found {str(verdict)[:20]!r} as `verdict`: one of {', '.join(VERDICTS)} would do")
+    if verdict == MATCH and not texts["target"]:
+        raise ValueError("found a match without a `target`")
     if drawn not in DRAWN:
         raise ValueError(f"found {str(drawn)[:20]!r} as `drawn`: one of {', '.join(DRAWN)} would do")
     probability = given.get("probability")

@@ -227,8 +227,10 @@ def _wrong_ending(status: int, said: str, lines: Sequence[str]) -> str:
 def _left_behind(entry: Entry, folder: Path, before: dict[str, bytes], status: int) -> str:
     """What is wrong with the files after a command."""
     after = _contents(folder)
-    output = "run/" if status in (0, 1) and entry.arguments[0] in ("align", "decode") else ""
-    changed = [name for name, content in before.items() if after.get(name) != content and not (output and name.startswith(output))]
+    folder_given = "next/" if "next" in entry.arguments else "run/"
+    output = folder_given if status in (0, 1) and entry.arguments[0] in ("align", "decode", "update") else ""
+    may_change = tuple(f"{each}/" for each in entry.spent) + ((output,) if output else ())
+    changed = [name for name, content in before.items() if after.get(name) != content and not name.startswith(may_change)]
     if changed:
         return f"{changed[0]} is changed or gone"
     new = sorted(after.keys() - before.keys())
@@ -236,7 +238,7 @@ def _left_behind(entry: Entry, folder: Path, before: dict[str, bytes], status: i
         return f"drafts are left: {', '.join(new)}"
     if status == 2 and new:
         return f"refused its input but wrote {', '.join(new)}"
-    if output and {path.name for path in (folder / "run").iterdir()} | SOMETIMES != FILES:
+    if output and {path.name for path in (folder / output).iterdir()} | SOMETIMES != FILES:
         return "the run is not whole"
     return ""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bz2
+import contextlib
 import csv
 import gzip
 import io
@@ -18,7 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet
 import pyoxigraph
 
-from kgalign import Alignment, AlignmentTask, Attributes, KnowledgeGraph, make_model, write, write_graph
+from kgalign import Alignment, AlignmentTask, Attributes, KnowledgeGraph, Round, align, make_model, read, write, write_graph
 from kgalign.cli import run
 from kgalign.datasets import DEMOS
 from kgalign.writers import WRITERS
@@ -26,6 +27,7 @@ from kgalign.writers import WRITERS
 NAMES = ("Rome", "Paris", "Berlin", "Lisboa", "Zürich", "São Paulo", "東京", "=1+1", "tab\there", 'quo"te')
 QUICK = ("--model", "names", "--max-rounds", "0")
 RDF = {"rdf": "RDF_XML", "jsonld": "JSON_LD", "trig": "TRIG", "nq": "N_QUADS"}
+KEPT = ".next.rounds"  # where the rounds of a run are kept that goes to the folder `next`
 ENDPOINT = "ENDPOINT"  # stands for the address of a server that answers with a damaged answer.json
 
 
@@ -38,12 +40,14 @@ class Entry:
         arguments: The command, in a folder that has its files.
         damaged: Files and folders one of which is damaged.
         others: Files and folders that stay whole.
+        spent: Files and folders of those that the command may change or remove.
     """
 
     name: str
     arguments: Sequence[str]
     damaged: Sequence[str]
     others: Sequence[str] = ()
+    spent: Sequence[str] = ()
 
 
 def make_corpus(folder: Path, models: bool = True) -> list[Entry]:
@@ -143,8 +147,45 @@ def _runs(folder: Path, pair: Sequence[str]) -> list[Entry]:
         "explain by name": ["explain", "run", "São Paulo", "--changed"],
         "evaluate run": ["evaluate", "run", "--gold", "links.tsv", "--changed"],
         "align over": ["align", *pair, "-o", "run", *QUICK],
+        "update": ["update", "run", "--source", "newer.nt", "--decisions", "decisions.jsonl", "-o", "next"],
     }
-    return [Entry(name, arguments, ["run"], [*pair, "links.tsv"]) for name, arguments in reads.items() for _ in range(4)]
+    _newer_graph_and_decisions(folder)
+    others = [*pair, "links.tsv", "newer.nt", "decisions.jsonl"]
+    entries = [Entry(name, arguments, ["run"], others) for name, arguments in reads.items() for _ in range(4)]
+    given = [each for each in others if each not in ("newer.nt", "decisions.jsonl")]
+    entries += [Entry("update to", reads["update"], ["newer.nt"], ["run", *given, "decisions.jsonl"])] * 2
+    entries += [Entry("update --decisions", reads["update"], ["decisions.jsonl"], ["run", *given, "newer.nt"])] * 4
+    return [*entries, Entry("info --plan", ["info", *pair, "--plan"], ["left.nt"], ["right.nt"]), *_kept_rounds(folder, pair)]
+
+
+def _newer_graph_and_decisions(folder: Path) -> None:
+    """The source as it is later, and what people have decided meanwhile."""
+    (folder / "newer.nt").write_text((folder / "left.nt").read_text("utf-8").replace("Paris", "Lyon"), "utf-8")
+    decided = [("d1", "match", 0, 0), ("d2", "no match", 1, 1), ("d3", "unsure", 2, 2), ("d4", "match", 3, 4)]
+    lines: list[dict[str, object]] = [
+        {"id": each, "verdict": verdict, "source": f"http://source/{one}", "target": f"http://target/{other}", "author": "ann"}
+        for each, verdict, one, other in decided
+    ]
+    lines += [
+        {**lines[0], "id": "b.0", "batch": "b", "batch_size": 1, "probability": 0.5},
+        {"id": "u1", "undo": "d3", "author": "ann"},
+    ]
+    (folder / "decisions.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
+
+
+def _kept_rounds(folder: Path, pair: Sequence[str]) -> list[Entry]:
+    """The round of a run that was ended, which is in a hidden folder, and the same run once more."""
+
+    def stop(figures: Round, _: object) -> None:
+        if figures.number == 2:
+            raise KeyboardInterrupt
+
+    task, _ = read(*(folder / each for each in pair))
+    with contextlib.suppress(KeyboardInterrupt):
+        align(task, model="names", resume=folder / "next", on_round=stop)
+    assert (folder / KEPT).is_dir()
+    arguments = ["align", *pair, "--model", "names", "--resume", "-o", "next"]
+    return [Entry("align --resume", arguments, [KEPT], pair, (KEPT,))] * 4
 
 
 def _candidates(folder: Path) -> list[Entry]:

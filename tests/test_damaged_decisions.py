@@ -49,6 +49,13 @@ def test_another_file_that_is_given_for_a_log_stays_as_it_is(tmp_path, content):
     assert path.read_bytes() == content
 
 
+def test_a_match_without_a_target_is_refused(tmp_path):
+    path = tmp_path / "d.jsonl"
+    path.write_text('{"id": "r1", "verdict": "match", "source": "http://l/1"}\n')
+    with pytest.raises(DataError, match=r"d\.jsonl:1: .*a match without a `target`"):
+        read_decisions(path)
+
+
 def test_half_a_line_of_a_killed_process_is_cut_off(log):
     whole = log.read_bytes()
     for half in (b"{", b'{"id"', b'{"id": "r3", "verdict": "mat'):

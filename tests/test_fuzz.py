@@ -6,7 +6,7 @@ import pytest
 from fuzz import fuzz
 
 # What runs and links are read by. Numbers and seed make the inputs, so that this is the same test every time.
-ENTRIES = ["align -", "align over", "evaluate", "explain", "merge"]
+ENTRIES = ["align -", "align over", "evaluate", "explain", "merge", "update"]
 
 
 @pytest.mark.slow

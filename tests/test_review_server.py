@@ -151,6 +151,7 @@ def test_a_body_that_is_no_decision_is_refused_in_one_line(served, body):
         {"request": ""},
         {"probability": 7},
         {"probability": "x"},
+        {"probability": 10**400},
         {"drawn": "never"},
         {"target": ""},
     ],

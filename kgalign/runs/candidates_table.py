@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from kgalign.arrow_files import open_arrow
 from kgalign.data import Candidates, Cardinality, Ints, one_link
 from kgalign.decoding.cardinality import with_odds, with_own_odds
 from kgalign.errors import DataError, one_line
@@ -29,7 +30,7 @@ def read_candidates_table(
     import pyarrow.parquet
 
     try:
-        with path.open("rb") as file:
+        with open_arrow(path) as file:
             table = pa.parquet.read_table(file, columns=["source", "target", "score", "probability"])
         sources, targets = (_ids(table[name], side) for name, side in zip(("source", "target"), sides, strict=True))
         scores, probabilities = (table[name].to_numpy() for name in ("score", "probability"))

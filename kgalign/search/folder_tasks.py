@@ -24,6 +24,7 @@ import numba
 import numpy as np
 from scipy import sparse
 
+from kgalign.characters import first_line
 from kgalign.drafts import reason_of
 from kgalign.errors import KgalignError, OptionError
 from kgalign.search.candidates import sparse_block
@@ -156,9 +157,11 @@ def _work_on(place: Path, part: int, parts: int) -> int:
     try:
         task = json.loads((place / TASK).read_text("utf-8"))
         shared = [_from_json(each, place) for each in task["shared"]]
+        function, blocks = FUNCTIONS.get(task["function"]), [slice(*each) for each in task["blocks"]]
     except (OSError, ValueError):  # not written yet, or over
         return 0
-    function, blocks = FUNCTIONS.get(task["function"]), [slice(*each) for each in task["blocks"]]
+    except (TypeError, LookupError, AttributeError) as error:
+        raise OptionError(f"{place / TASK}: expected a search of the join, but {first_line(error)}; align again") from None
     if function is None:
         raise OptionError(f"{place / TASK}: function {task['function']}; expected one of {', '.join(FUNCTIONS)}")
     first = (part - 1) * len(blocks) // parts

@@ -134,7 +134,7 @@ def _whole(given: Given, name: str, default: int) -> int:
 def _part(given: Given, name: str) -> float:
     try:
         value = float(given.get(name, ""))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         value = -1.0
     if not 0 <= value <= 1:
         raise OptionError(f"{name}: expected a number from 0 to 1")

@@ -277,3 +277,16 @@ def test_weights_and_notes_of_different_trainings_are_not_mixed(saved, tmp_path)
 def test_the_task_of_a_run_is_read_as_it_was(run):
     assert len(read_task(run)[0].source.entities) == 4
     assert command("evaluate", run, "--gold", "gold.tsv") == 0
+
+
+@pytest.mark.parametrize("column", ["score", "probability"])
+@pytest.mark.parametrize("number", [float("nan"), float("inf")])
+def test_an_update_refuses_candidates_whose_scores_are_no_numbers(run, tmp_path, capsys, column, number):
+    path = run / "candidates.parquet"
+    table = pyarrow.parquet.read_table(path)
+    place = table.column_names.index(column)
+    values = pa.array([number, *table[column].to_pylist()[1:]], table[column].type)
+    pyarrow.parquet.write_table(table.set_column(place, column, values), path)
+    complaint = refused(capsys, "update", run, "-o", tmp_path / "next")
+    assert "candidates.parquet: cannot be read (a score is no finite number)" in complaint
+    assert not (tmp_path / "next").exists()

@@ -33,7 +33,9 @@ def read_candidates_table(
         with open_arrow(path) as file:
             table = pa.parquet.read_table(file, columns=["source", "target", "score", "probability"])
         sources, targets = (_ids(table[name], side) for name, side in zip(("source", "target"), sides, strict=True))
-        scores, probabilities = (table[name].to_numpy() for name in ("score", "probability"))
+        scores, probabilities = (np.asarray(table[name].to_numpy(), np.float64) for name in ("score", "probability"))
+        if not (np.isfinite(scores).all() and np.isfinite(probabilities).all()):
+            raise ValueError("a score is no finite number")
     except (pa.ArrowException, OSError, LookupError, TypeError, ValueError) as error:
         raise DataError(f"{path}: cannot be read ({one_line(str(error), 120)}); the file is damaged, so align again") from None
     rows = np.minimum(np.searchsorted(queries, sources), max(0, len(queries) - 1))

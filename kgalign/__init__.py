@@ -3,6 +3,7 @@
 from kgalign.align import align
 from kgalign.data import Alignment, AlignmentTask, Attributes, Candidates, KnowledgeGraph, Name, Names, hold_out, share_names
 from kgalign.datasets import demo
+from kgalign.decisions import Decision
 from kgalign.decoding import DECODERS, make_decoder
 from kgalign.errors import DataError, KgalignError, OptionError
 from kgalign.evaluate import compare, evaluate
@@ -13,6 +14,7 @@ from kgalign.models import MODELS, make_model
 from kgalign.progress import Progress
 from kgalign.readers import read, read_graph
 from kgalign.reasoning import Reasoning, Round, Rules, coordinate
+from kgalign.review import ReviewSession
 from kgalign.runs import Link, Links, Run
 from kgalign.seams import Capabilities, FittedModel, Model
 from kgalign.update import update
@@ -34,6 +36,8 @@ __all__ = [
     "write_graph",
     "Explanation",
     "Explanations",
+    "ReviewSession",
+    "Decision",
     "make_model",
     "coordinate",
     "Rules",

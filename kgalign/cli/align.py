@@ -78,6 +78,12 @@ def align_command(
     seeds: Annotated[Path | None, typer.Option(help=f"links that are known to be right: {expected(LINK_READERS)}")] = None,
     gold: Annotated[Path | None, typer.Option(help="links to measure the result by; never shown to the model")] = None,
     rejected: Annotated[Path | None, typer.Option(help="pairs that are known to be wrong and must not be linked")] = None,
+    decisions: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="decisions of people, as `kgalign review` keeps or exports them; may be repeated, the last file counts most"
+        ),
+    ] = None,
     output: Output = Path("run"),
     labels: Labels = None,
     languages: Languages = None,
@@ -189,6 +195,7 @@ def align_command(
         "types": parse_types(types),
         "only_source": parse_only(only_source),
         "only_target": parse_only(only_target),
+        "decisions": [str(place.resolve()) for place in decisions or ()],
     }
     files = {
         "source": source,
@@ -202,7 +209,7 @@ def align_command(
     began = time.perf_counter()
     console.print(f"reading {source}" + (f" and {target}" if target else ""))
     with working("reading"):
-        inputs = file_hashes((*files.values(), gold, query, *lists))
+        inputs = file_hashes((*files.values(), gold, query, *lists, *(decisions or ())))
         task, gold_links = read(**files, gold=gold, protocol=protocol.value if protocol else None, **how)  # type: ignore[arg-type]
     seconds = {"read": time.perf_counter() - began}
     show_task(task, seconds["read"])

@@ -156,7 +156,7 @@ def read(
         reader, own = DATASETS[name], {"limits": limits} if name in DATASETS.built_in else {}
         if seeds is not None or gold is not None:
             raise OptionError(f"{folder}: a dataset folder brings its own links; `seeds` and `gold` go with two graphs")
-        if labels or languages or (strict and not rejected):
+        if labels or languages or (strict and not (rejected or decisions)):
             raise OptionError(f"{folder}: `labels`, `languages` and `strict` are for RDF, and this is a dataset folder")
         if query is not None:
             raise OptionError(f"{folder}: `query` is for endpoints, and this is a dataset folder")
@@ -166,7 +166,7 @@ def read(
         ends = Ends.of("source", pair.source), Ends.of("target", pair.target)
         wrong = read_links(None, None, *ends, rejected=rejected, strict=strict, limits=limits)[2]
     else:
-        has_links = any(path is not None for path in (seeds, gold, rejected)) or bool(only_source or only_target)
+        has_links = any(path is not None for path in (seeds, gold, rejected)) or bool(only_source or only_target or decisions)
         (first, first_ids), (second, second_ids) = _read_graphs(
             (source, target),
             labels,

@@ -24,6 +24,7 @@ from kgalign.review.changes import Changes, changes_between
 from kgalign.review.entities import Entities
 from kgalign.review.estimate import Estimate
 from kgalign.review.evidence import PairEvidence
+from kgalign.review.export import write_decisions
 from kgalign.review.going_on import RunAgain
 from kgalign.review.item import Candidate, Item, ShownDecision
 from kgalign.review.log import DecisionLog
@@ -343,7 +344,7 @@ class ReviewSession:
                 for number, (one, other, p) in enumerate(pairs)
             ]
             self._add(decisions)
-            return len(earlier) + len(decisions)
+            return first + len(decisions)
 
     def summary(self) -> Summary:
         """Where the review stands."""
@@ -365,6 +366,11 @@ class ReviewSession:
                 rounds=int(self._run.links.rounds.max(initial=0)),
                 last=[self._shown(each) for each in book.newest(MOST_LAST)],
             )
+
+    def export(self, path: str | Path, force: bool = False) -> int:
+        """Writes the decisions that stand as SSSOM, with their authors and days, and returns how many; a file that is there needs `force`."""
+        with self._fresh():
+            return write_decisions(self._book.standing, self._sides, Path(path), force)
 
     def go_on(self) -> bool:
         """Lets the run go on in the background, from all decisions so far; False: it does already, or nothing is new.

@@ -67,8 +67,8 @@ def write(alignment: Alignment, task: AlignmentTask, path: Path) -> None:
     """Writes a row for each link, and one with sssom:NoTermFound for each unmatched query and pool entity."""
     subjects, objects = ([iri(entity, side)[1:-1] for entity in graph.entities] for side, graph in _sides(task))
     queries, pool = task.unmatched(alignment)
-    prefixes = _prefixes("source", (subjects[i] for i in [*alignment.sources.tolist(), *queries.tolist()]), {})
-    prefixes = _prefixes("target", (objects[i] for i in [*alignment.targets.tolist(), *pool.tolist()]), prefixes)
+    prefixes = prefixes_of("source", (subjects[i] for i in [*alignment.sources.tolist(), *queries.tolist()]), {})
+    prefixes = prefixes_of("target", (objects[i] for i in [*alignment.targets.tolist(), *pool.tolist()]), prefixes)
     rows = sorted(_rows(alignment, task, subjects, objects, prefixes))
     content = "\n".join("\t".join(row) for row in rows)
     lines = [f"#  {name}: {json.dumps(namespace)}" for namespace, name in {"urn:kgalign:": "kgalign", **prefixes}.items()]
@@ -104,10 +104,10 @@ def _rows(
     for (source, target), score, number, kind in links:
         yield Mapping(
             subject_id=curie(subjects[source], prefixes),
-            subject_label=_label(task.source.names[source]),
+            subject_label=label_of(task.source.names[source]),
             predicate_id=PREDICATES[kind],
             object_id=curie(objects[target], prefixes),
-            object_label=_label(task.target.names[target]),
+            object_label=label_of(task.target.names[target]),
             mapping_justification=COMPOSITE,
             subject_type=TYPES[task.source.kinds[source]],
             object_type=TYPES[task.target.kinds[target]],
@@ -117,12 +117,12 @@ def _rows(
         )
     queries, pool = task.unmatched(alignment)
     for source in queries.tolist():
-        subject, name = curie(subjects[source], prefixes), _label(task.source.names[source])
+        subject, name = curie(subjects[source], prefixes), label_of(task.source.names[source])
         kind = task.source.kinds[source]
         rest = COMPOSITE, TYPES[kind], TYPES[kind], "1:0", "", "no candidate is probable enough"
         yield Mapping(subject, name, PREDICATES[kind], NO_MATCH, "", *rest)
     for target in pool.tolist():
-        object_, name = curie(objects[target], prefixes), _label(task.target.names[target])
+        object_, name = curie(objects[target], prefixes), label_of(task.target.names[target])
         kind = task.target.kinds[target]
         rest = COMPOSITE, TYPES[kind], TYPES[kind], "0:1", "", "no query is linked to it"
         yield Mapping(NO_MATCH, "", PREDICATES[kind], object_, name, *rest)
@@ -136,7 +136,7 @@ def curie(address: str, prefixes: dict[str, str]) -> str:
     return f"{prefixes[namespace]}:{quote(address[len(namespace) :], safe=NOT_ENCODED)}"
 
 
-def _prefixes(side: str, addresses: Iterable[str], prefixes: dict[str, str]) -> dict[str, str]:
+def prefixes_of(side: str, addresses: Iterable[str], prefixes: dict[str, str]) -> dict[str, str]:
     """The given prefixes and one for each namespace of a side; a namespace within another needs none of its own."""
     found = {_namespace(address) for address in addresses}
     while len(found) > MOST_PREFIXES:
@@ -158,7 +158,7 @@ def _namespace(address: str) -> str:
     return found.group() if found else address
 
 
-def _label(name: str) -> str:
+def label_of(name: str) -> str:
     """The name on one line; labels are for people, who may open the table in a spreadsheet."""
     return with_apostrophe(CONTROL.sub(" ", name))
 

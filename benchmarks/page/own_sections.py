@@ -122,7 +122,8 @@ def growth(results: Results) -> str:
         rows.append([line["pair"], *sizes, f"{line['seconds']:,.0f}", rounds, f"{metrics['peak_mb']:,}", *figures, *shares])
     text = (
         "Generated graphs (`benchmarks/measure/generated.py`) with degrees, relations, names and missing facts similar to DBP15K. Open "
-        "protocol, 30 % seeds, confident links fed back once, two cores. Seconds and MiB do not contain the generation. A quarter of the "
+        "protocol, 30 % seeds, confident links fed back once, two cores that did other work too, so that a run would take less alone. "
+        "Seconds and MiB do not contain the generation. A quarter of the "
         "entities has no counterpart. The gold links are complete here, so the last three columns judge all links; hits@1 and F1 do not "
         "see a link between two entities without counterparts. *Links right* is the share of all links that are right, *expected* the mean "
         "of their probabilities, and *above 0.9 right* the share of right links among those above 0.9."

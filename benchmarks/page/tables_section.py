@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from benchmarks.measure.splink_tables import SPLINK, SPLINK_WORDS, TABLES
 from benchmarks.page.markdown import mean, section, table
+from benchmarks.page.own_sections import earlier_version
 from benchmarks.results import Results
 from kgalign.bench.equal_names import EQUAL_NAMES
 from kgalign.bench.results import Line
@@ -54,6 +55,7 @@ def tables_beside_splink(results: Results) -> str:
         table(HEADER, rows),
         "\n".join(["Failed; an F1 of 0:\n", *errors]) if errors else "",
         f"{', '.join([measured, *versions])}.",
+        earlier_version(found, results),
     )
 
 

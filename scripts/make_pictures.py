@@ -69,7 +69,7 @@ def draw_review(folder: Path) -> None:
                 before = page.run("document.getElementById('question').textContent")
                 page.press(key)
                 page.run_until(f"document.getElementById('question').textContent !== {before!r}")
-            page.run("scrollTo(0, document.body.scrollHeight)")
+            page.run("scrollTo(0, document.body.scrollHeight - innerHeight - 60)")  # without the place of the decisions
             picture(page, "review-decision")
     command(["align", str(graphs), "--model", "names", "-o", str(folder / "names-alone")])
     with open_review(folder / "names-alone", browser=False) as review:

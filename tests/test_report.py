@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 import tempfile
 from dataclasses import replace
 from pathlib import Path
@@ -222,6 +223,17 @@ def test_an_opened_link_of_a_model_that_does_not_explain_shows_no_contributions(
     page.run("document.querySelector('tr.link').click()")
     assert page.run("document.querySelectorAll('tr.detail .against').length") == 1
     assert page.run("document.querySelectorAll('.contributions').length") == 0
+
+
+def test_the_page_says_how_its_run_is_reviewed(page, tmp_path):
+    assert "kgalign review RUN" in html(small_run())
+    for name in ("run", "it's été", "a %41"):
+        folder = tmp_path / name
+        folder.mkdir()
+        (folder / "report.html").write_text(html(small_run()), "utf-8")
+        page.open(folder / "report.html")
+        command = page.run("document.getElementById('review-command').textContent")
+        assert shlex.split(command) == ["kgalign", "review", str(folder)]
 
 
 def named_run(*more):

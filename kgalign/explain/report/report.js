@@ -416,6 +416,16 @@ byId("next").addEventListener("click", () => { state.page++; showPage(); });
 function drawCharts() { drawRounds(); drawHistogram(); drawReliability(); document.querySelectorAll(".graphs").forEach(drawGraphs); }
 let drawnWidth = innerWidth;
 addEventListener("resize", soon(() => { if (innerWidth !== drawnWidth) { drawnWidth = innerWidth; drawCharts(); } }));
+// The command that reviews the run, with the folder that this page lies in, in quotes where a shell needs them.
+function nameFolder() {
+  if (location.protocol !== "file:") return;
+  try {
+    const folder = decodeURIComponent(location.pathname).replace(/\/[^/]*$/, "").replace(/^\/(?=[A-Za-z]:)/, "");
+    byId("review-command").textContent = `kgalign review ${/^[\w./:-]+$/.test(folder) ? folder : `'${folder.replaceAll("'", "'\\''")}'`}`;
+  } catch { /* a name that is no UTF-8 */ }
+}
+
+nameFolder();
 fillChoices();
 drawCharts();
 drawBands();

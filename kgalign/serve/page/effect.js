@@ -89,11 +89,13 @@ export class Effect {
   table(changes) {
     const scores = this.app.look.scores;
     const end = (iri, name, probability) => element("td", {}, iri ? name : element("span", { className: "unmatched" }, "no match"), scores && probability !== null ? element("span", { className: "label" }, ` ${percent(probability)}`) : "");
+    const last = (iri) => iri.split(/[/#]/).filter(Boolean).pop() ?? iri;
     const rows = changes.links.map((link) => {
+      const [before, after] = link.before_name === link.after_name ? [last(link.before), last(link.after)] : [link.before_name, link.after_name];
       const open = element("button", { type: "button" }, link.source_name);
       const row = element(
         "tr", { className: "link", on: { click: () => this.app.open(link.source, link.after || link.before) } },
-        element("td", {}, open), end(link.before, link.before_name, link.before_probability), end(link.after, link.after_name, link.after_probability), element("td", { className: "wide note" }, link.reason),
+        element("td", {}, open), end(link.before, before, link.before_probability), end(link.after, after, link.after_probability), element("td", { className: "wide note" }, link.reason),
       );
       return row;
     });

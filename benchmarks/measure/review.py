@@ -1,0 +1,116 @@
+"""How fast the review of a hundred thousand links answers, over HTTP, as its page asks.
+
+    python -m benchmarks.measure.review [--entities 150000] [--requests 100]
+
+The run is by names alone, without seeds, on generated graphs. A figure is the median of requests in milliseconds; that with
+"slow" is what one request in twenty exceeds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import tempfile
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from http.client import HTTPConnection
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode, urlsplit
+
+import numpy as np
+
+from benchmarks.measure.generated import generate
+from benchmarks.results import GENERATED, RESULTS, add
+from kgalign import Alignment, align
+from kgalign.bench.runs import in_own_process
+from kgalign.runs import peak_mb
+from kgalign.serve.opening import open_review
+
+OPTIONS: dict[str, Any] = {"model": "names", "max_rounds": 0, "decoder": "greedy"}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--entities", type=int, default=150_000, help="entities of each graph; about three in four get a link")
+    parser.add_argument("--requests", type=int, default=100, help="how often each request is made")
+    given = parser.parse_args()
+    measure(given.entities, given.requests)
+
+
+def measure(entities: int, requests: int, file: Path = RESULTS) -> None:
+    """Adds one line: the time to open the review, and of each kind of request.
+
+    Args:
+        entities: About how many entities each graph has.
+        requests: How often each request is made.
+        file: The file of results.
+    """
+    seconds, metrics = in_own_process(_review, entities, requests)
+    add(
+        "review",
+        "answers in ms",
+        f"{metrics['reviewed']:,} links",
+        metrics,
+        seconds=seconds,
+        options={**OPTIONS, "entities": entities, "requests": requests},
+        protocol="open",
+        split=GENERATED,
+        file=file,
+    )
+
+
+def _review(entities: int, requests: int) -> tuple[float, dict[str, Any]]:
+    """The seconds until the review is open, and the other figures."""
+    task, _ = generate(entities)
+    everything = (np.arange(len(graph.entities)) for graph in (task.source, task.target))
+    task = replace(task, seeds=Alignment.empty(), **dict(zip(("queries", "pool"), everything, strict=True)))
+    run = align(task, **OPTIONS)
+    with tempfile.TemporaryDirectory() as folder:
+        began = time.perf_counter()
+        with open_review(run, Path(folder) / "decisions.jsonl", browser=False) as review:
+            seconds = time.perf_counter() - began
+            figures = _times(review.address, requests)
+    return seconds, {"reviewed": len(run.alignment), **figures, "peak_mb": peak_mb()}
+
+
+def _times(address: str, requests: int) -> dict[str, float]:
+    """The median of each kind of request in milliseconds, and what one in twenty exceeds, while a person decides on link after link."""
+    place = urlsplit(address)
+    connection = HTTPConnection(place.hostname or "", place.port or 0, timeout=60)
+    taken: dict[str, list[float]] = {}
+
+    def ask(path: str, given: Mapping[str, Any], method: str = "GET") -> Any:
+        headers = {"Authorization": f"Bearer {place.fragment}", "Content-Type": "application/json"}
+        began = time.perf_counter()
+        if method == "GET":
+            connection.request("GET", f"/api/{path}?{urlencode(given)}", headers=headers)
+        else:
+            connection.request("POST", f"/api/{path}", json.dumps(given).encode(), headers)
+        answer = connection.getresponse()
+        text = answer.read()
+        taken.setdefault(path, []).append(1000 * (time.perf_counter() - began))
+        assert answer.status == 200, text
+        return json.loads(text)
+
+    for number in range(requests):
+        item = ask("next", {"author": "ann"})
+        pair = {"source": item["source"]["iri"], "target": item["target"]["iri"]}
+        decided = {**pair, "author": "ann", "drawn": item["drawn"], "probability": item["probability"], "request": str(number)}
+        ask("decide", {**decided, "verdict": ("match", "no match")[number % 2]}, "POST")
+        ask("summary", {})
+        ask("item", pair)
+        ask("links", {"offset": 50 * number, "limit": 50, "sort": ("probability", "-probability", "round")[number % 3]})
+        ask("search", {"text": item["source"]["name"][:4]})
+        ask("above", {"line": 0.5 + number / 300})
+        if number % 5 == 4:
+            ask("undo", {"author": "ann", "request": f"undo {number}"}, "POST")
+    connection.close()
+    slow = {f"{path} slow": statistics.quantiles(times, n=20)[-1] for path, times in taken.items() if len(times) > 1}
+    return {**{path: statistics.median(times) for path, times in taken.items()}, **slow}
+
+
+if __name__ == "__main__":
+    main()

@@ -342,7 +342,7 @@ def test_whatever_can_be_used_has_a_name_for_a_screen_reader(page):
 
 def test_colours_are_easy_to_read_in_light_and_dark():
     style = Path(__file__).parents[1].joinpath("kgalign/explain/report/report.css").read_text("utf-8")
-    for block in re.findall(r"\{([^{}]*--ground[^{}]*)\}", style):
+    for block in re.findall(r"\{([^{}]*--ground:[^{}]*)\}", style):
         colours = dict(re.findall(r"--([\w-]+): (#\w{6})", block))
         pairs = [(ink, ground) for ink in ("ink", "muted", "accent", "negative") for ground in ("ground", "card", "soft")]
         for ink, ground in (*pairs, ("on-accent", "accent"), ("ink", "accent-faint")):

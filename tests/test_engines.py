@@ -1,6 +1,7 @@
 """Engines: local threads, tasks of Ray, and parts that share a folder find the same bytes, whatever is killed meanwhile."""
 
 import os
+import socket
 import subprocess
 import sys
 import threading
@@ -126,6 +127,8 @@ def test_a_part_refuses_a_join_of_another_version_and_calls_no_other_function(tm
         (["--part", "4/3"], "such as 3/16"),
         (["--part", "0/3"], "such as 3/16"),
         (["--part", "1/3", "--join"], "exclude each other"),
+        (["--part", "1/3", "--engine", "ray"], "exclude each other"),
+        (["--join", "--engine", "ray"], "exclude each other"),
     ],
 )
 def test_options_that_do_not_go_together_are_refused(tmp_path, monkeypatch, capsys, options, expected):
@@ -133,6 +136,19 @@ def test_options_that_do_not_go_together_are_refused(tmp_path, monkeypatch, caps
     assert command(["align", "left.tsv", "right.tsv", *options]) == 2
     assert expected in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
+
+
+def test_an_address_where_nobody_answers_is_refused_before_reading(tmp_path, monkeypatch, capsys):
+    pytest.importorskip("ray", reason="ray is not installed: pip install 'kgalign[ray]'")
+    monkeypatch.chdir(tmp_path)
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))  # and does not listen
+        address = f"127.0.0.1:{unused.getsockname()[1]}"
+        for each in (address, f"ray://{address}"):
+            assert command(["align", "left.tsv", "right.tsv", "--engine", "ray", "--address", each]) == 2
+            message = capsys.readouterr().err
+            assert message.startswith(f"kgalign: --address {each}: no cluster of Ray answers there (")
+            assert message.count("\n") == 1
 
 
 @pytest.mark.slow

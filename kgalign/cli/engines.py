@@ -24,9 +24,11 @@ def check_engine(engine: str, address: str | None, part: str | None, join: bool)
         raise OptionError("--join and --part exclude each other: one process joins, the others are parts")
     if join and engine != "local":
         raise OptionError(f"--join and --engine {engine} exclude each other: expected one of them, or none")
+    if part is not None and engine != "local":
+        raise OptionError(f"--part and --engine {engine} exclude each other: expected one of them, or none")
     if part is None:
         if engine != "local":
-            _ = ENGINES[engine]  # says which extra is missing
+            _make(engine, address)  # says which extra is missing, and that nobody answers
         return
     found = PART.fullmatch(part)
     if found is None or int(found[1]) > int(found[2]):
@@ -49,13 +51,15 @@ def opened_engine(engine: str, address: str | None, join: Path | None) -> Iterat
 
         with joined(place_of_parts(join)) as chosen:
             yield chosen
-    elif engine == "ray":
-        yield ENGINES[engine](address)
     else:
-        yield ENGINES[engine]()
+        yield _make(engine, address)
 
 
 def place_of_parts(output: Path) -> Path:
     """The hidden folder beside an output in which a join and its parts work together."""
     output = output.resolve()
     return output.with_name(f".{output.name}.parts")
+
+
+def _make(engine: str, address: str | None) -> Any:
+    return ENGINES[engine](address) if engine == "ray" else ENGINES[engine]()

@@ -45,6 +45,7 @@ FLAGS = {  # by the names that options have in Python, which the library writes 
             "id_target",
             "classes",
             "encoder",
+            "address",
             "load",
             "save",
             "resume",

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import socket
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +15,9 @@ import ray
 
 from kgalign.errors import OptionError
 from kgalign.search.engine import LocalThreads
+
+PLACE = re.compile(r"(?:ray://)?([^/\s]+):(\d{1,5})")  # of a machine and its port
+PATIENCE = 10.0  # seconds that a cluster may take to answer
 
 
 @dataclass(frozen=True)
@@ -29,6 +34,15 @@ class RayTasks:
 
     address: str | None = None
     store_mb: int | None = None
+
+    def __post_init__(self) -> None:
+        found = PLACE.fullmatch(self.address or "")
+        if found is None:
+            return
+        try:
+            socket.create_connection((found[1], int(found[2])), PATIENCE).close()
+        except (OSError, OverflowError) as error:  # Ray itself would try for minutes
+            raise _nobody_answers(self.address, error) from None
 
     def map(
         self, function: Callable[..., Any], blocks: Sequence[slice], shared: Sequence[Any], *, at_once: int | None = None
@@ -59,11 +73,15 @@ class RayTasks:
         try:
             ray.init(self.address or "local", log_to_driver=False, logging_level="ERROR", **started)
         except (ConnectionError, RuntimeError, ValueError) as error:
-            raise OptionError(
-                f"address={self.address}: no cluster of Ray answers there ({error}); expected one such as `auto`, after `ray start --head`"
-            ) from None
+            raise _nobody_answers(self.address, error) from None
 
 
 def _work(block: slice, given: tuple[Callable[..., Any], tuple[Any, ...]]) -> Any:
     function, shared = given
     return function(block, *shared)
+
+
+def _nobody_answers(address: str | None, error: Exception) -> OptionError:
+    return OptionError(
+        f"`address` {address}: no cluster of Ray answers there ({error}); expected one such as `auto`, after `ray start --head`"
+    )

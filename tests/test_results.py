@@ -12,6 +12,7 @@ from benchmarks.measure.splink_tables import SPLINK, SPLINK_WORDS, TABLES
 from benchmarks.page import PAGE, page
 from benchmarks.page.own_sections import earlier_version
 from benchmarks.page.plots import FOLDER, PLOTS, picture, write_plots
+from benchmarks.page.web_page import WEB_PAGE, costs_of, web_page
 from benchmarks.results import RESULTS, ROOT, Results
 from kgalign.bench import TABLES as BENCH_TABLES
 from kgalign.bench import Plan
@@ -39,6 +40,20 @@ def results():
 
 def test_page_is_made_from_the_lines(results):
     assert PAGE.read_text("utf-8") == page(results)
+
+
+def test_page_on_larger_graphs_is_made_from_the_lines(results):
+    assert WEB_PAGE.read_text("utf-8") == web_page(results)
+
+
+def test_costs_of_an_entity_are_those_of_the_larger_run_and_its_memory_is_what_it_has_more_than_the_smaller_one():
+    search = {"step": "searching by name", "blocks": 2, "rows": 50, "seconds": 3.0, "shared_bytes": 4000, "result_bytes": 1000}
+    metrics = {"entities": [100, 300], "peak_mb": 400, "cpu_seconds": 20.0, "searching_seconds": 3.0, "candidates_a_query": 50.0}
+    larger = {"metrics": {**metrics, "rounds": 2, "searches": [search, {**search, "shared_bytes": 2000}]}}
+    smaller = {"metrics": {**metrics, "entities": [50, 150], "peak_mb": 300}}
+    costs = costs_of(smaller, larger)
+    assert (costs.cpu, costs.searching, costs.memory) == (0.1, 0.015, 2**20)
+    assert (costs.vectors, costs.traffic, costs.lists) == (20, 30, 10)
 
 
 def test_plots_of_the_page_exist_and_no_others(results):

@@ -20,6 +20,8 @@ from typing import Any
 
 import kgalign
 from benchmarks.measure.generated import generate
+from benchmarks.measure.scale import label
+from benchmarks.results import CANONICAL, GENERATED, add
 from kgalign.progress import Progress
 from kgalign.runs import peak_mb
 
@@ -46,7 +48,14 @@ def main() -> None:
             row = json.loads(subprocess.run(command, env=environment, stdout=subprocess.PIPE, check=True).stdout.splitlines()[-1])
             found = [(output / name).read_bytes() for name in SAME]
             content = content or found
-            print(json.dumps({"engine": engine, "same bytes": found == content, **row}), flush=True)
+            metrics = {"same_bytes": found == content, **row["metrics"]}
+            about = {
+                "seconds": row["seconds"],
+                "options": row["options"],
+                "split": GENERATED if given.place.isdecimal() else CANONICAL,
+            }
+            place = f"generated {label(int(given.place))}" if given.place.isdecimal() else Path(given.place).name
+            add("engines", engine, place, metrics, protocol=row["protocol"], **about)
 
 
 def measure(place: str, engine: str, output: Path) -> dict[str, Any]:
@@ -71,7 +80,7 @@ def measure(place: str, engine: str, output: Path) -> dict[str, Any]:
         figures = align(task, gold, output, "ray", kill_node)
         ray.shutdown()
         cluster.shutdown()
-        return {**figures, "killed": killed}
+        return with_metrics(figures, killed=killed)
     from kgalign.search.folder_tasks import joined
 
     place_of_parts = output.with_name("shared-by-parts")
@@ -89,7 +98,8 @@ def measure(place: str, engine: str, output: Path) -> dict[str, Any]:
 
     with joined(place_of_parts) as chosen:
         figures = align(task, gold, output, chosen, kill_part)
-    return {**figures, "killed": killed, "blocks of parts": [each.communicate()[0].strip() for each in parts]}
+    blocks = [int(each.communicate()[0].strip() or 0) for each in parts]  # a part that was killed tells none
+    return with_metrics(figures, killed=killed, blocks_of_parts=blocks)
 
 
 def align(task: Any, gold: Any, output: Path, engine: Any, progress: Any) -> dict[str, Any]:
@@ -98,12 +108,12 @@ def align(task: Any, gold: Any, output: Path, engine: Any, progress: Any) -> dic
         run = kgalign.align(task, gold, engine=engine, progress=progress or False)
     seconds = time.perf_counter() - began
     run.write(output)
-    return {
-        "seconds": round(seconds, 1),
-        "peak_mb": peak_mb(),
-        "largest_other_mb": memory.most,
-        "rounds": len(run.reasoning.rounds),
-    }
+    metrics = {"peak_mb": peak_mb(), "largest_other_mb": memory.most, "rounds": len(run.reasoning.rounds)}
+    return {"seconds": seconds, "metrics": metrics, "options": dict(run.options), "protocol": task.protocol}
+
+
+def with_metrics(figures: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return {**figures, "metrics": {**figures["metrics"], **more}}
 
 
 def in_the_middle(progress: Progress) -> bool:

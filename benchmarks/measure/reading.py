@@ -1,6 +1,6 @@
 """Reading a million RDF statements in a process of its own: seconds and memory, for N-Triples and Turtle.
 
-    python -m benchmarks.measure.reading [--triples 1000000]
+    python -m benchmarks.measure.reading [nt nt.gz ttl] [--triples 1000000]
 
 The graph is generated; a tenth of its statements are names, another tenth other literals.
 """
@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,19 +27,22 @@ BASE = "http://dbpedia.org"
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("formats", nargs="*", default=FORMATS, help=f"some of {', '.join(FORMATS)}")
     parser.add_argument("--triples", type=int, default=1_000_000, help="statements in the file")
-    measure(parser.parse_args().triples)
+    given = parser.parse_args()
+    measure(given.triples, formats=given.formats)
 
 
-def measure(statements: int, file: Path = RESULTS) -> None:
+def measure(statements: int, file: Path = RESULTS, formats: Sequence[str] = FORMATS) -> None:
     """Adds a line for each format.
 
     Args:
         statements: The number of statements in the graph.
         file: The file of results.
+        formats: The endings of the files to read.
     """
     with tempfile.TemporaryDirectory() as folder:
-        for ending in FORMATS:
+        for ending in formats:
             path = Path(folder) / f"graph.{ending}"
             in_own_process(
                 _write, statements, path

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from codecs import BOM_UTF8
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -34,10 +35,9 @@ def open_lines(path: str | Path, limits: Limits = DEFAULT) -> Iterator[tuple[int
     try:
         with open_bytes(path, limits) as stream:
             for block in line_blocks(stream.read, path, limits):
-                # Only a line feed ends a line, since names may hold any other separator.
-                for line in block.removesuffix(b"\n").split(b"\n"):
+                for text in _decoded(path, block, number + 1):
                     number += 1
-                    if text := _decoded(path, number, line):
+                    if text and not text.isspace():
                         yield number, text
     except UNREADABLE as error:
         raise unreadable(path, error, f"; it has {number:,} whole lines before that") from None
@@ -147,12 +147,18 @@ def without_apostrophe(text: str) -> str:
     return text[1:] if text.startswith("'") and FORMULA.match(text) else text
 
 
-def _decoded(path: Path, number: int, line: bytes) -> str:
-    """The text of a line without its end; empty where it is blank."""
+def _decoded(path: Path, block: bytes, first: int) -> Iterator[str]:
+    """The text of each line of a block without its end. Only a line feed ends a line, since names may hold any other separator."""
+    if first == 1:
+        block = block.removeprefix(BOM_UTF8)
+    end = wrong = len(block)
     try:
-        text = line.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r")
+        text = block.decode()
     except UnicodeDecodeError as error:
-        raise DataError(
-            f"{path}:{number}: expected UTF-8, found the byte 0x{line[error.start]:02x}; convert the file, for instance with iconv"
-        ) from None
-    return text if text.strip() else ""
+        wrong, end = error.start, block.rfind(b"\n", 0, error.start) + 1
+        text = block[:end].decode()
+    for line in text.removesuffix("\n").split("\n"):
+        yield line.rstrip("\r")
+    if wrong < len(block):
+        problem = f"{path}:{first + text.count(chr(10))}: expected UTF-8, found the byte 0x{block[wrong]:02x}"
+        raise DataError(f"{problem}; convert the file, for instance with iconv")

@@ -134,11 +134,14 @@ def _read_side(
     Left out are empty values, values that are the entity's own name, and values that an entity has twice for one property, in another
     language or from another file for instance.
     """
-    parsed: dict[Spelling, dict[str, tuple[list[int], bool]]] = {spelling: {} for spelling in spellings}
+    by_spelling: dict[Spelling, dict[str, tuple[list[int], bool]]] = {}
+    parsed = [by_spelling.setdefault(spelling, {}) for spelling in spellings]
     facts, scalars, counts, features, strengths = [], [], [], [], []
     rows = zip(graph.attributes.values, np.asarray(graph.attributes.facts).tolist(), strict=True)
     for number, (value, (entity, kind)) in enumerate(rows):
-        known = parsed[spellings[kind]]
+        if not value:
+            continue
+        known = parsed[kind]
         if value not in known:
             exact, near, scalar = value_features(value, spellings[kind])
             names = [exact, *near] if exact else []

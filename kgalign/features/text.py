@@ -56,9 +56,8 @@ def scripts(names: Sequence[str]) -> dict[str, float]:
     """
     shares: dict[str, float] = {}
     for name in names[:: max(1, len(names) // 10_000)]:
-        letters = Counter(_script(char) for char in name if char.isalpha())
-        for script, count in letters.items():
-            shares[script] = shares.get(script, 0.0) + count / letters.total()
+        for script, share in _scripts_of(name):
+            shares[script] = shares.get(script, 0.0) + share
     total = sum(shares.values())
     return {script: share / total for script, share in sorted(shares.items(), key=lambda item: -item[1])}
 
@@ -160,6 +159,14 @@ def read_word_vectors(path: str | Path, wanted: set[str]) -> tuple[dict[str, int
 
 
 @cache
+def _scripts_of(name: str) -> list[tuple[str, float]]:
+    """The share of each script in the letters of a name."""
+    if name.isascii():
+        return [("LATIN", 1.0)] if name.upper() != name.lower() else []
+    letters = Counter(_script(char) for char in name if char.isalpha())
+    return [(script, count / letters.total()) for script, count in letters.items()]
+
+
 def _script(letter: str) -> str:
     return unicodedata.name(letter, "OTHER").split()[0]
 

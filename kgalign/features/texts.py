@@ -30,11 +30,11 @@ def text_vectors(source: KnowledgeGraph, target: KnowledgeGraph) -> tuple[scipy.
 
 
 def texts_of(graph: KnowledgeGraph) -> Iterator[tuple[int, str]]:
-    """The owner and the text of each name and each literal. Addresses are no texts."""
+    """The owner and the text of each name and each literal that is not empty. Addresses are no texts."""
     yield from zip(graph.names.owner.tolist(), graph.names.text, strict=True)
     owners = np.asarray(graph.attributes.facts)[:, 0].tolist()
     for owner, text in zip(owners, graph.attributes.values, strict=True):
-        if not ADDRESS.match(text):
+        if text and not ADDRESS.match(text):
             yield owner, text[:MOST_CHARACTERS]
 
 
@@ -55,4 +55,4 @@ def _words(graph: KnowledgeGraph) -> Sequence[Sequence[str]] | None:
 
 
 def _has_words(text: str) -> bool:
-    return LETTER.search(text) is not None and not ADDRESS.match(text)
+    return bool(text) and LETTER.search(text) is not None and not ADDRESS.match(text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from pathlib import Path
 
 import numpy as np
@@ -58,7 +59,7 @@ def _read_graph(folder: Path, side: int, limits: Limits) -> tuple[KnowledgeGraph
     relation_path = find_file(folder, f"rel_ids_{side}")
     relation_ids, relations = _read_numbered(relation_path, limits) if relation_path else ({}, [])
     path = _found(folder, f"triples_{side}")
-    triples = []
+    triples = array("q")
     for number, (head, relation, tail) in read_rows(path, 3, limits):
         for entity in (head, tail):
             if entity not in ids:
@@ -68,12 +69,12 @@ def _read_graph(folder: Path, side: int, limits: Limits) -> tuple[KnowledgeGraph
                 raise DataError(f"{path}:{number}: no relation has the id {relation!r}; expected one of rel_ids_{side}")
             relation_ids[relation] = len(relations)
             relations.append(relation)
-        triples.append((ids[head], relation_ids[relation], ids[tail]))
+        triples.extend((ids[head], relation_ids[relation], ids[tail]))
     if not triples:
         raise DataError(f"{path}: the graph is empty; expected at least one triple")
     names = _read_names(folder, side, ids, entities, limits)
     attributes = _read_attributes(folder, side, ids, limits)
-    return KnowledgeGraph(entities, relations, np.array(triples, np.int64).reshape(-1, 3), Names.of(names), attributes), ids
+    return KnowledgeGraph(entities, relations, np.array(triples).reshape(-1, 3), Names.of(names), attributes), ids
 
 
 def _read_numbered(path: Path, limits: Limits) -> tuple[dict[str, int], list[str]]:
@@ -105,15 +106,15 @@ def _read_attributes(folder: Path, side: int, ids: dict[str, int], limits: Limit
     if not property_path or not path:
         return Attributes()
     property_ids, properties = _read_numbered(property_path, limits)
-    facts = []
+    facts = array("q")
     for number, (entity, attributes) in read_rows(path, 2, limits):
         if entity not in ids:
             raise DataError(f"{path}:{number}: no entity has the id {entity!r}; expected one of ent_ids_{side}")
         for attribute in attributes.split():
             if attribute not in property_ids:
                 raise DataError(f"{path}:{number}: no attribute has the id {attribute!r}; expected one of attr_ids_{side}")
-            facts.append((ids[entity], property_ids[attribute]))
-    return Attributes(properties, np.array(facts, np.int64).reshape(-1, 2), [""] * len(facts))
+            facts.extend((ids[entity], property_ids[attribute]))
+    return Attributes(properties, np.array(facts, np.int64).reshape(-1, 2), [""] * (len(facts) // 2))
 
 
 def _found(folder: Path, name: str) -> Path:

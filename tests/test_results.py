@@ -51,8 +51,10 @@ def test_costs_of_an_entity_are_those_of_the_larger_run_and_its_memory_is_what_i
     metrics = {"entities": [100, 300], "peak_mb": 400, "cpu_seconds": 20.0, "searching_seconds": 3.0, "candidates_a_query": 50.0}
     larger = {"metrics": {**metrics, "rounds": 2, "searches": [search, {**search, "shared_bytes": 2000}]}}
     smaller = {"metrics": {**metrics, "entities": [50, 150], "peak_mb": 300}}
+    larger["options"] = {"model_options": {"effort": 1000}}
     costs = costs_of(smaller, larger)
     assert (costs.cpu, costs.searching, costs.memory) == (0.1, 0.015, 2**20)
+    assert costs.at_worst == 100 / 200 * 1000 * 1e-7
     assert (costs.vectors, costs.traffic, costs.lists) == (20, 30, 10)
 
 

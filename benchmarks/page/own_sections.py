@@ -216,7 +216,7 @@ def reading(results: Results) -> str:
         rows.append([line["pair"], *sizes, *seconds, f"{metrics['peak_mb']:,}", f"{metrics['peak_mb_before']:,}"])
     text = (
         "Generated graphs (`python -m benchmarks.measure.reading`), each read in a process of its own: the seconds, those of the processor, "
-        "which other processes hardly change, the peak of memory, and the memory before reading began."
+        "which other processes change less, the peak of memory, and the memory before reading began."
     )
     header = ("", "MiB of the file", "entities", "triples", "literals", "seconds", "CPU seconds", "MiB", "MiB before")
     return section("### Reading RDF", text, table(header, rows), f"Measured on {found[0]['hardware']}.")

@@ -19,6 +19,8 @@ DOLLARS = 0.80  # of such a machine, an hour
 BUSY = 0.5  # of the time that a core is rented it works
 FILLED = 0.6  # of the memory of a machine
 NETWORK = 1.25e9  # bytes a second: 10 Gbit
+MISS = 1e-7  # seconds of a look into memory that no cache holds
+EFFORT = {"searching by name": 1, "searching by the graph": 1 / 4}  # of the option `effort`, see `kgalign.models.fast`
 GIB = 2**30
 
 
@@ -29,6 +31,7 @@ class Costs:
     Attributes:
         cpu: Seconds of one core.
         searching: Seconds of these in blocks of searches.
+        at_worst: The same if every row met as many entities as it may, and found none of them in a cache.
         memory: Bytes of the process that aligns.
         vectors: Bytes of the vectors of the largest search.
         traffic: Bytes of the vectors of all searches: what each machine gets.
@@ -39,6 +42,7 @@ class Costs:
 
     cpu: float
     searching: float
+    at_worst: float
     memory: float
     vectors: float
     traffic: float
@@ -68,6 +72,8 @@ def web_page(results: Results) -> str:
         kinds=len(KINDS),
         iterations=lines[-1]["options"]["model_options"]["iterations"],
         rounds=costs.rounds,
+        effort=f"{lines[-1]['options']['model_options']['effort']:,}",
+        miss=f"{1e9 * MISS:.0f}",
         cores=CORES,
         machine_memory=MEMORY,
         dollars=f"{DOLLARS:.2f}",
@@ -82,9 +88,11 @@ def costs_of(smaller: Line, larger: Line) -> Costs:
     metrics, entities = larger["metrics"], _entities(larger)
     grown = (metrics["peak_mb"] - smaller["metrics"]["peak_mb"]) * 2**20 / (entities - _entities(smaller))
     vectors = [row["shared_bytes"] / entities for row in metrics["searches"]]
+    met = sum(row["rows"] * EFFORT[row["step"]] for row in metrics["searches"] if row["step"] in EFFORT) / entities
     return Costs(
         cpu=metrics["cpu_seconds"] / entities,
         searching=metrics["searching_seconds"] / entities,
+        at_worst=met * larger["options"]["model_options"]["effort"] * MISS,
         memory=grown,
         vectors=max(vectors),
         traffic=sum(vectors),
@@ -100,18 +108,20 @@ def _derived(costs: Costs) -> list[list[str]]:
     for size in SIZES:
         hours, memory = costs.cpu * size / 3600, costs.memory * size / GIB
         machines = max(1, math.ceil(memory / (FILLED * MEMORY)))
-        rented = hours / CORES / BUSY
+        worst = hours + (costs.at_worst - costs.searching) * size / 3600
+        rented, rented_at_worst = hours / CORES / BUSY, worst / CORES / BUSY
         figures = {
             "core hours": f"{hours:,.1f}",
             "of them searching": f"{costs.searching * size / 3600:,.1f}",
+            "core hours, at worst": f"{worst:,.1f}",
             "GiB of the process that aligns, today": f"{memory:,.0f}",
             "GiB of vectors of the largest search": f"{costs.vectors * size / GIB:,.1f}",
             "GiB of vectors to each machine, all searches": f"{costs.traffic * size / GIB:,.0f}",
             "minutes of network for them": f"{costs.traffic * size / NETWORK / 60:,.1f}",
             "GiB of lists back": f"{costs.lists * size / GIB:,.1f}",
             "machines, if all memory were shared out": f"{machines:,}",
-            "hours of each, if all work were": f"{rented / machines:,.1f}",
-            "dollars": f"{rented * DOLLARS:,.2f}",
+            "minutes of each, if all work were": f"{60 * rented / machines:,.0f} to {60 * rented_at_worst / machines:,.0f}",
+            "dollars": f"{rented * DOLLARS:,.2f} to {rented_at_worst * DOLLARS:,.2f}",
         }
         for name, figure in figures.items():
             rows.setdefault(name, [name]).append(figure)
@@ -160,7 +170,8 @@ made from `benchmarks/results.jsonl` by `python -m benchmarks.page`.
 ## Measured
 
 Runs of the default model with all rounds, 30 % seeds and the open protocol, with one thread on {hardware}. *ms an entity* are CPU
-milliseconds for an entity of one side; *MiB* is the peak of the process.
+milliseconds for an entity of one side; *MiB* is the peak of the process. Other processes worked on the machine at the same
+time, which makes CPU seconds a little longer than they are on an idle one.
 
 {runs}
 
@@ -179,19 +190,21 @@ what a row sends back. In the last round a query has {pairs} candidates on avera
 
 {derived}
 
-- **Linear growth** is an assumption. A row of a search meets a limited number of entities (`effort`), so its time does not grow
-  with the size, but its lists get worse where more entities share rare features. The exact assignment takes a second for a
-  million rows ([Results](results.md#the-assignment-solver)); nobody knows whether it stays that quick.
+- **Linear growth** is an assumption, and it is a little less than what was measured. A row of a search meets {effort} entities at
+  most (by the graph a quarter), so its time is limited, but its lists get worse where more entities share rare features.
+- **At worst**, every row meets that many, and each of them takes {miss} nanoseconds, since the sums of a row are too many for a
+  cache: 8 bytes for each entity of the other side and each thread. Shards of targets would keep them small.
+- The exact **assignment** takes a second for a million rows ([Results](results.md#the-assignment-solver)). Nobody knows whether
+  it stays that quick.
 - **Prices** are assumptions, and no offer of anybody: {dollars} dollars an hour for a machine with {cores} cores and
   {machine_memory} GiB, traffic between machines free, cores busy {busy} % of the time, {filled} % of the memory filled. The cores
   must be as fast as the one that was measured.
 - **Network** means 10 Gbit a second to each machine.
 - Reading, the generation of graphs and the writing of the run are not in it.
 
-The table says that neither cores nor the network are the obstacle. The memory of the one process that aligns is: it has all
-vectors, all candidates and all names. Below one million entities a side, one machine does. At 10 million, a single machine with
-much memory still does, with today's code and local threads. At 100 million, everything that grows with entities has to be shared
-out.
+So neither cores nor the network are the obstacle. The memory of the one process that aligns is: it has all vectors, all candidates
+and all names. One machine is enough for a million entities a side, and one with much memory would be for 10 million, with today's
+code and local threads. For 100 million, everything that grows with entities has to be shared out.
 
 ## What to share out next
 
@@ -207,7 +220,7 @@ In this order:
    everywhere.
 3. **Competition.** Sinkhorn normalisation needs the rows of a block and one sum for each target. In each of {iterations}
    iterations a machine would send and get 8 bytes for each target, in each of {rounds} rounds: {iterations} x {rounds} x 16 bytes
-   for a target in a run.
+   for a target in a run. The parts of a sum must be added in one order, or the last digits depend on the number of machines.
 4. **Features of the graph.** What is known around an entity is a product of sparse matrices, whose rows can be computed where the
    entities are, if the links of the round are sent to all: 12 bytes a link.
 5. **Names.** They are Python texts in the process that reads. Vectors of names need the count of each n-gram in both graphs, and

@@ -14,6 +14,7 @@ import signal
 import sys
 import tempfile
 import time
+import traceback
 from pathlib import Path
 
 import pyarrow.parquet  # noqa: F401  # imported here, so that no fork has to
@@ -66,8 +67,10 @@ def _fork(place: Path, entities: int) -> int:
     if not child:
         try:
             align(*generate(entities), resume=place).write(place)
-        finally:
-            os._exit(0 if sys.exc_info()[0] is None else 1)
+        except BaseException:
+            traceback.print_exc()
+            os._exit(1)
+        os._exit(0)
     return child
 
 

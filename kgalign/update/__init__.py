@@ -181,11 +181,11 @@ def _updated(
             "%s has learnt from the earlier graphs, so it is trained again and everything is decided again", options["model"]
         )
         run = align(task, model=model, rules=rules)
-        reasoning, fitted, again, waves, sample = run.reasoning, run.model, len(task.queries), 0, (0, 0)
+        reasoning, fitted, again, waves = run.reasoning, run.model, len(task.queries), 0
     else:
         fitted = model.fit(task)
         decided = decide_again(fitted, task, carried, rules, earlier.remembered.calibrate)
-        fitted, again, waves, sample = decided.model, int(decided.again.sum()), decided.waves, decided.sample
+        fitted, again, waves = decided.model, int(decided.again.sum()), decided.waves
         reasoning = Reasoning(decided.alignment, decided.candidates, decided.evidence, carried.known)
         reasoning = replace(reasoning, calibrate=earlier.remembered.calibrate)
     alignment = in_earlier_order(reasoning.alignment, carried)
@@ -196,7 +196,6 @@ def _updated(
         "target": carried.target.counts(),
         "decided_again": again,
         "waves": waves,
-        "sample": {"links": sample[1], "same": sample[0]},
         "links": {name: sum(each.change == name for each in changes) for name in ("new", "changed", "gone", "given")},
     }
     return Run(

@@ -20,9 +20,10 @@ from kgalign.update.carried import Carried, on_one_scale, with_probabilities
 
 logger = logging.getLogger(__name__)
 STEADY = 0.02  # a link of the same two entities whose probability moves by less stays as it was
-NEAR = 0.1  # of the neighbours of an entity: where the links of more of them have moved, it is decided again
+NEAR = 0.2  # of the neighbours of an entity: where the links of more of them have moved, it is decided again
 OPEN = 0.8  # entities without a link above this probability may take a target that is new or free
-WANTED = 0.05  # the least probability of such a pair
+FIRST = 5  # candidates of theirs that count as wanted
+WANTED = 0.05  # the least probability of a pair that is wanted
 SAMPLE = 2000  # other queries that are predicted too: models estimate from all queries how many have a match
 MOST_WAVES = 5
 
@@ -38,7 +39,6 @@ class Decided:
         model: The fitted model, as it was after the last prediction.
         again: (sources,) the queries that were decided again.
         waves: How many waves there were.
-        sample: Of the links of the sample, how many came out the same, and how many there were.
     """
 
     alignment: Alignment
@@ -47,7 +47,6 @@ class Decided:
     model: Any
     again: Ints
     waves: int
-    sample: tuple[int, int]
 
 
 def decide_again(
@@ -80,7 +79,7 @@ def decide_again(
         came, went = carried.seeds
         near = wave.near(*_moved(came + went, Alignment.empty(), (len(sources), len(targets))))
         sources, targets = sources | near[0], targets | near[1]
-    again, number, sample = np.zeros(len(sources), bool), 0, (0, 0)
+    again, number = np.zeros(len(sources), bool), 0
     while number < MOST_WAVES and (sources.any() or targets.any()):
         number += 1
         on_step(f"deciding again, wave {number}")
@@ -89,11 +88,10 @@ def decide_again(
         model = wave.model.with_known(task, evidence) if wave.model.capabilities.looks else wave.model
         wave = replace(wave, model=model)
         free = targets & ~_partners(alignment.targets, alignment.scores > OPEN, len(targets)) & _mask(task.pool, len(targets))
-        rivals = wave.rivals(alignment, free, sources, evidence)
+        rivals = wave.rivals(alignment, candidates, free, sources, evidence)
         before, sources = alignment, sources & _mask(task.queries, len(sources))
-        alignment, candidates, taken, checked = wave.decide(alignment, candidates, (sources, rivals, free), evidence, number)
+        alignment, candidates, taken = wave.decide(alignment, candidates, (sources, rivals, free), evidence, number)
         again |= taken
-        sample = sample if number > 1 else checked
         moved = _moved(before, alignment, (len(sources), len(targets)))
         logger.info(
             "wave %d: decided again: %d, of which %d moved; looked at besides: %d",
@@ -104,7 +102,7 @@ def decide_again(
         targets = _partners(before.targets, moved[0][before.sources] > 0, len(targets)) & ~_mask(alignment.targets, len(targets))
         if sources.sum() + targets.sum() < enough_new(len(task.queries)):
             break
-    return Decided(alignment, candidates, evidence, wave.model, again, number, sample)
+    return Decided(alignment, candidates, evidence, wave.model, again, number)
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,20 +135,34 @@ class _Wave:
         seeds = np.isin((found.queries[:, None] << 32) | found.targets, self.task.seeds.keys)
         return _without(found, seeds)
 
-    def rivals(self, alignment: Alignment, targets: Ints, sources: Ints, evidence: Alignment) -> Ints:
-        """(sources,) the queries without a certain link that may want one of the targets (a mask), and are not decided again anyway."""
+    def rivals(self, alignment: Alignment, candidates: Candidates, free: Ints, sources: Ints, evidence: Alignment) -> Ints:
+        """(sources,) the queries without a certain link that may want one of some targets, and are not decided again anyway.
+
+        Args:
+            alignment: All links.
+            candidates: The candidates of all queries. Targets that are new are in none of them, so they are searched for.
+            free: (targets,) the targets that may be taken.
+            sources: (sources,) the queries that are decided again anyway.
+            evidence: The links that are known.
+        """
         found = np.zeros(len(sources), bool)
         certain = _partners(alignment.sources, alignment.scores > OPEN, len(sources))
-        queries, pool = self.task.queries[~(certain | sources)[self.task.queries]], np.flatnonzero(targets)
+        is_open = ~(certain | sources)[self.task.queries]
+        first = candidates.targets[:, :FIRST]
+        found[self.task.queries[is_open & (np.append(free, False)[first] & (first >= 0)).any(axis=1)]] = True
+        queries, pool = (
+            self.task.queries[is_open],
+            np.flatnonzero(free & ~_mask(candidates.targets[candidates.targets >= 0], len(free))),
+        )
         if len(queries) and len(pool):
-            candidates = self.predict(queries, pool, evidence)
-            found[candidates.queries[(candidates.probabilities() > WANTED).any(axis=1)]] = True
+            wanted = self.predict(queries, pool, evidence)
+            found[wanted.queries[(wanted.probabilities() > WANTED).any(axis=1)]] = True
         return found
 
     def decide(
         self, alignment: Alignment, candidates: Candidates, region: tuple[Ints, Ints, Ints], evidence: Alignment, number: int
-    ) -> tuple[Alignment, Candidates, Ints, tuple[int, int]]:
-        """All links and candidates after a wave, the queries that it has decided, and how the sample came out.
+    ) -> tuple[Alignment, Candidates, Ints]:
+        """All links and candidates after a wave, and the queries that it has decided.
 
         Args:
             alignment: All links before.
@@ -166,7 +178,6 @@ class _Wave:
         drawn = np.random.default_rng(self.rules.seed).permutation(len(others))[:SAMPLE]
         queries = np.union1d(np.flatnonzero(sources | rivals), others[drawn])
         found = self.predict(queries, task.pool, evidence)
-        sample = _same_best(found.where(np.isin(found.queries, others[drawn])), alignment)
         found = found.where((sources | rivals)[found.queries])
         holders = np.zeros(len(sources), bool)
         if single_target:
@@ -188,7 +199,7 @@ class _Wave:
         taken, links = _taken(alignment, links, sources, rivals | holders, free if single_target else None)
         rest = alignment.where(~taken[alignment.sources])
         again = found.where(taken[found.queries])
-        return rest + links, _replaced(candidates, again), taken, sample
+        return rest + links, _replaced(candidates, again), taken
 
     def near(self, source_moves: Floats, target_moves: Floats) -> tuple[Ints, Ints]:
         """The entities of either graph around which much has moved."""
@@ -268,13 +279,6 @@ def _claims(candidates: Candidates, held: Alignment) -> Floats:
     best = np.zeros(int(max(candidates.targets.max(initial=-1), held.targets.max(initial=-1))) + 2)
     np.maximum.at(best, candidates.targets, candidates.probabilities())
     return best[held.targets]
-
-
-def _same_best(sample: Candidates, alignment: Alignment) -> tuple[int, int]:
-    """Of the links of some queries, how many are their best candidate, and how many there are."""
-    links = alignment.where(np.isin(alignment.sources, sample.queries))
-    best = Alignment(np.column_stack([sample.queries, sample.targets[:, 0]])) if len(sample) else Alignment.empty()
-    return int(np.isin(links.keys, best.keys).sum()), len(links)
 
 
 def _replaced(candidates: Candidates, again: Candidates) -> Candidates:

@@ -20,6 +20,7 @@ MATCH, NO_MATCH, UNSURE, SKIP = "match", "no match", "unsure", "skip"
 VERDICTS = (MATCH, NO_MATCH, UNSURE, SKIP)
 DRAWN = QUEUE, CHECK, SEARCH = "queue", "check", "search"
 TEXTS = ("id", "source", "target", "author", "at", "batch", "shown")
+BEGINS = b'{"id": "'  # every line that is written here
 EXPECTED = "a decision, as `kgalign review` writes it"
 
 
@@ -121,7 +122,11 @@ def read_decisions(path: str | Path, limits: Limits = DEFAULT) -> list[Entry]:
     path = Path(path)
     if not path.exists():
         raise DataError(f"{path}: no such file; expected {EXPECTED}")
-    return entries_of(whole_lines(read_bytes(path, limits)), path)
+    content = read_bytes(path, limits)
+    whole = whole_lines(content)
+    found = entries_of(whole, path)
+    check_half(content[len(whole) :], path, whole.count(b"\n") + 1)
+    return found
 
 
 def whole_lines(content: bytes) -> bytes:
@@ -133,6 +138,12 @@ def whole_lines(content: bytes) -> bytes:
     except ValueError:
         return content[:end]
     return content + b"\n"
+
+
+def check_half(half: bytes, path: Path, number: int) -> None:
+    """Refuses half a line that no decision begins with: it is of another file."""
+    if half[: len(BEGINS)] != BEGINS[: len(half)]:
+        raise DataError(f"{path}:{number}: expected {EXPECTED}, found {half[:40].decode('utf-8', 'replace')!r}")
 
 
 def entries_of(content: bytes, path: Path, first: int = 1) -> list[Entry]:

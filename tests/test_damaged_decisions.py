@@ -34,6 +34,8 @@ def test_a_log_that_is_damaged_at_any_byte_is_read_or_refused_as_it_is(log, new)
             found = DecisionLog.open(log).entries
         if found is None:
             assert log.read_bytes() == content
+            with pytest.raises(DataError):
+                read_decisions(log)
         else:
             assert read_decisions(log) == found
 
@@ -46,6 +48,8 @@ def test_another_file_that_is_given_for_a_log_stays_as_it_is(tmp_path, content):
     path.write_bytes(content)
     with pytest.raises(DataError, match=r"mine\.txt:1: expected a decision"):
         DecisionLog.open(path)
+    with pytest.raises(DataError, match=r"mine\.txt:1: expected a decision"):
+        read_decisions(path)
     assert path.read_bytes() == content
 
 

@@ -10,11 +10,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from kgalign.decisions import EXPECTED, Entry, entries_of, whole_lines
+from kgalign.decisions import Entry, check_half, entries_of, whole_lines
 from kgalign.drafts import reason_of, sync_folder
-from kgalign.errors import DataError, OptionError
-
-BEGINS = b'{"id": "'  # every line that is written here
+from kgalign.errors import OptionError
 
 
 @dataclass
@@ -96,9 +94,7 @@ class DecisionLog:
         whole = whole_lines(content)
         fresh = entries_of(whole, self.path, self.lines + 1)  # before anything is cut off: it may be another file
         if half := content[len(whole) :]:
-            if half[: len(BEGINS)] != BEGINS[: len(half)]:
-                number = self.lines + whole.count(b"\n") + 1
-                raise DataError(f"{self.path}:{number}: expected {EXPECTED}, found {half[:40].decode('utf-8', 'replace')!r}")
+            check_half(half, self.path, self.lines + whole.count(b"\n") + 1)
             os.ftruncate(handle, self.size + len(whole))
         elif len(whole) > len(content):
             os.write(handle, b"\n")

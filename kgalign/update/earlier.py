@@ -81,4 +81,11 @@ class Earlier:
 def _from_graphs(folder: Path) -> Remembered:
     """What a run would have remembered, as far as its graphs say it. They must be as they were."""
     logger.info("%s: there is no %s in it, so the graphs of the run are read again", folder, REMEMBERED)
-    return Remembered.of(read_task(folder)[0], Reasoning(Alignment.empty(), NO_CANDIDATES))
+    try:
+        task, _ = read_task(folder)
+    except DataError as error:
+        reason = str(error).partition(";")[0]
+        raise DataError(
+            f"{folder}: an update without {REMEMBERED} needs the graphs of the run as they were, but {reason}; align again"
+        ) from None
+    return Remembered.of(task, Reasoning(Alignment.empty(), NO_CANDIDATES))

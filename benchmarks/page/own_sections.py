@@ -84,7 +84,7 @@ def ablation(results: Results) -> str:
         "which the model declares them, then joint decisions, then Easy-to-Hard. *Confident links only*: only confident links are fed back. "
         "*+ soft evidence*: all plausible links are fed back, with their probabilities. *+ all entities*: links between all entities are "
         "evidence, not only those between queries and candidates. The rows below take one part out of the whole. *No names*: all names are "
-        "empty; the whole stands in the table of `fast` above. Kinds of evidence that DBP15K does not have, such as equal literals, have no row. "
+        "empty; the whole stands in the table of `fast` above. Kinds of evidence that DBP15K does not have have no row. "
         "With many seeds, anchors and the search among the rest bring little or nothing; anchors are there for few seeds, where they "
         "keep islands out (above). Cells that are empty were not measured with this version."
     )

@@ -43,6 +43,7 @@ bench: .venv/benchmarks
 	$(RUN)kgalign bench ablation --data $(DATA) --seeds 0
 	$(RUN)python -m benchmarks.measure.scale
 	$(RUN)python -m benchmarks.measure.plan --data $(DATA)
+	$(RUN)python -m benchmarks.measure.threads
 	$(RUN)python -m benchmarks.measure.small
 	$(RUN)python -m benchmarks.measure.swapped
 	$(RUN)python -m benchmarks.measure.reading

@@ -292,6 +292,28 @@ def test_decisions_change_links_and_the_page_says_how(run, tmp_path):
     assert json.loads((own / "run.json").read_text("utf-8"))["rejected"] >= 6
 
 
+def test_ctrl_c_does_not_wait_for_a_run_that_goes_on(run, tmp_path):
+    own = shutil.copytree(run, tmp_path / "run")
+    before = (own / "alignment.tsv").read_bytes()
+    with Served(own) as served:
+        item = served.ask("/api/next?author=ann")[1]
+        body = {
+            "author": "ann",
+            "source": item["source"]["iri"],
+            "target": item["target"]["iri"],
+            "verdict": "no match",
+            "request": "1",
+        }
+        assert served.ask("/api/decide", body)[0] == 200
+        assert served.ask("/api/go-on", {"request": "2"})[1]["running"]
+        status, said, seconds = served.interrupt()
+    assert status == 0
+    assert "Traceback" not in said
+    assert seconds < 20
+    assert "is given up; the run folder is as it was before" not in said or (own / "alignment.tsv").read_bytes() == before
+    assert len(kept(tmp_path / "run.decisions.jsonl")[0]) == 1
+
+
 def test_people_who_disagree_are_listed(page, served):
     source, target = page.run(PAIR)
     press(page, "y")

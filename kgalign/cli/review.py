@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -40,7 +41,12 @@ def review(
         opened.wait()
     except KeyboardInterrupt:
         console.print()
-    opened.close()
+    is_running = opened.changes().running
+    opened.running.close()
+    if is_running:
+        console.print("The run that was going on is given up; the run folder is as it was before.")
     console.print(
         f"The decisions are in {opened.decisions}; kgalign align --decisions {opened.decisions} takes them into a new run"
     )
+    if is_running:
+        os._exit(0)  # Python would wait for the compiled code of the run, or fail in it

@@ -103,6 +103,7 @@ def test_every_answer_tells_the_browser_to_trust_nothing_else(served):
         assert headers["Cache-Control"] == "no-store"
         assert "Access-Control-Allow-Origin" not in headers
         assert "Set-Cookie" not in headers
+    assert served.ask("/review.js")[2]["Content-Type"].startswith("text/javascript")
     page = served.ask("/")[1]
     assert "<style" not in page
     assert " style=" not in page

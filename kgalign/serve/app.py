@@ -26,9 +26,10 @@ from kgalign.serve.requests import CHANGES, READS, Given
 
 PAGE = Path(__file__).parent / "page"
 SHARED = Path(report.__file__).parent  # the review looks as the report does
+TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}  # systems may name others
 FILES = {
     "": PAGE / "review.html",
-    **{path.name: path for path in sorted(PAGE.iterdir()) if path.suffix in (".css", ".js", ".svg")},
+    **{path.name: path for path in sorted(PAGE.iterdir()) if path.suffix in TYPES},
     **{name: SHARED / name for name in ("report.css", "drawing.js")},
 }
 log = logging.getLogger(__name__)
@@ -57,7 +58,7 @@ def review_app(session: ReviewSession, title: str, token: str, hosts: Collection
 
 def _file(path: Path) -> Callable[[Request], Awaitable[Response]]:
     async def send(request: Request) -> Response:
-        return FileResponse(path)
+        return FileResponse(path, media_type=TYPES[path.suffix])
 
     return send
 

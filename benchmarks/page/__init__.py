@@ -4,13 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from benchmarks.page import own_sections, paper_tables, real_section, seeds_section, tables_section, training_sections
+from benchmarks.page import (
+    own_sections,
+    paper_tables,
+    real_section,
+    review_section,
+    seeds_section,
+    tables_section,
+    training_sections,
+)
 from benchmarks.results import ROOT, Results
 
 PAGE = ROOT / "docs" / "results.md"
 SECTIONS: tuple[Callable[[Results], str], ...] = (
     real_section.real_graphs,
     real_section.negative_evidence,
+    review_section.reviews,
     tables_section.tables_beside_splink,
     own_sections.default_model,
     own_sections.default_model_open,

@@ -16,6 +16,7 @@ from kgalign.bench.decisions import VARIANTS
 from kgalign.bench.paper import PAIRS
 from kgalign.bench.peers import DEFAULT_ROWS
 from kgalign.bench.results import CANONICAL, Line
+from kgalign.bench.review import POINTS, REVIEW, SYSTEMS
 from kgalign.models import BASELINE, DEFAULT
 
 FOLDER = ROOT / "docs" / "plots"
@@ -162,10 +163,32 @@ def draw_growth(figure: Any, data: list[tuple[int, float, float]]) -> None:
         axes.set(xscale="log", yscale="log", xlabel="entities of both graphs", ylabel=label)
 
 
+def review_data(results: Results) -> dict[str, dict[str, list[float]]]:
+    """By set and order of questions: F1 after each of POINTS, means over the draws."""
+    found: dict[str, dict[str, list[float]]] = {}
+    lines = results.of_other_datasets(REVIEW)
+    for pair in dict.fromkeys(line["pair"] for line in lines):
+        for system in SYSTEMS.values():
+            own = [line["metrics"]["f1_after"] for line in lines if (line["pair"], line["system"]) == (pair, system)]
+            if own:
+                found.setdefault(pair, {})[system] = [mean(figures[str(point)] for figures in own) for point in POINTS]
+    return found
+
+
+def draw_review(figure: Any, data: dict[str, dict[str, list[float]]]) -> None:
+    for axes, (pair, curves) in zip(_row_of_axes(figure, len(data)), data.items(), strict=True):
+        for number, (system, figures) in enumerate(curves.items()):
+            axes.plot(POINTS, [100 * value for value in figures], marker=MARKS[number], markersize=3, label=system)
+        axes.set(title=pair, xlabel="decisions")
+    figure.axes[0].set_ylabel("F1, %")
+    figure.legend(*figure.axes[0].get_legend_handles_labels(), loc="outside right center")
+
+
 PLOTS = {
     "rounds": Plot("hits@1 after each round of Easy-to-Hard with joint decisions", rounds_data, draw_rounds),
     "reliability": Plot("share of best candidates that are right, by their probability", reliability_data, draw_reliability),
     "costs": Plot("hits@1 against seconds, ZH-EN", costs_data, draw_costs, (7.0, 4.5)),
+    "review": Plot("F1 after so many decisions of a simulated reviewer", review_data, draw_review, (10.0, 2.8)),
     "growth": Plot("seconds and memory against size", growth_data, draw_growth, (7.0, 2.8)),
 }
 

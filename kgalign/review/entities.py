@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -68,6 +70,29 @@ class Entities:
         if name in self.classes:
             found[self.members[self.members[:, 1] == self.classes.index(name), 0]] = True
         return found
+
+    def having(self, text: str) -> Ints:
+        """The entities with a text in a name or in their IRI, ascending; `text` is in small letters."""
+        whole, begins = self._joined
+        found, place = [], whole.find(text)
+        while place >= 0:
+            entity = bisect_right(begins, place) - 1
+            found.append(entity)
+            place = whole.find(text, begins[entity + 1]) if entity + 1 < len(begins) else -1
+        return np.array(found, np.int64)
+
+    @cached_property
+    def by_name(self) -> Ints:
+        """(m,) the place of each entity in the order of names."""
+        places = np.empty(len(self.texts), np.int64)
+        places[np.array(sorted(range(len(self.texts)), key=self.texts.__getitem__), np.int64)] = np.arange(len(self.texts))
+        return places
+
+    @cached_property
+    def _joined(self) -> tuple[str, list[int]]:
+        """All texts as one, which is searched at once, and where each begins. No name holds what stands between them."""
+        lengths = np.array([len(text) + 1 for text in self.texts], np.int64)
+        return "\0".join(self.texts), [0, *np.cumsum(lengths)[:-1].tolist()] if len(lengths) else []
 
     def as_json(self, entity: int) -> dict[str, Any]:
         """All that a page shows of an entity by itself."""

@@ -103,14 +103,12 @@ class Rows:
             mask &= self.sides[0].of_class(filters.of_class)[self.sources]
         if filters.verdict:
             mask &= self.has_verdict(filters.verdict)
-        rows = np.flatnonzero(mask)
-        if filters.text.strip():
-            wanted = filters.text.strip().casefold()
-            ours, theirs = self.sides[0].texts, self.sides[1].texts
-            ends = zip(self.sources[rows].tolist(), self.targets[rows].tolist(), strict=True)
-            fits = [wanted in ours[source] or (target >= 0 and wanted in theirs[target]) for source, target in ends]
-            rows = rows[np.array(fits, bool)]
-        return rows
+        if wanted := filters.text.strip().casefold():
+            ours, theirs = (
+                np.isin(ids, side.having(wanted)) for side, ids in zip(self.sides, (self.sources, self.targets), strict=True)
+            )
+            mask &= ours | theirs
+        return np.flatnonzero(mask)
 
     def has_verdict(self, verdict: str) -> NDArray[Any]:
         """(n,) whether each row has that verdict."""
@@ -126,10 +124,9 @@ class Rows:
         if column not in SORTS:
             raise OptionError(f"sort={sort!r}: expected one of {', '.join(SORTS)}, perhaps with a minus before it")
         if column in ("source", "target"):
-            entities, ids = self.sides[column == "target"], (self.sources, self.targets)[column == "target"][rows].tolist()
-            order = sorted(range(len(rows)), key=lambda at: entities.texts[ids[at]] if ids[at] >= 0 else "", reverse=falling)
-            return rows[np.array(order, np.int64)]
-        if column == "class":
+            entities, ids = self.sides[column == "target"], (self.sources, self.targets)[column == "target"][rows]
+            values = np.where(ids >= 0, np.append(entities.by_name, -1)[ids], -1)
+        elif column == "class":
             values = self.sides[0].smallest[self.sources[rows]]
         else:
             values = {"probability": self.probabilities, "round": self.rounds, "verdict": self.verdicts}[column][rows]

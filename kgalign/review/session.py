@@ -288,10 +288,10 @@ class ReviewSession:
         with self._fresh():
             found = []
             for column, (side, entities) in enumerate(zip(("source", "target"), self._sides, strict=True)):
-                for number, own in enumerate(entities.texts):
-                    if wanted in own:
-                        place = 0 if f"\n{wanted}\n" in f"\n{own}\n" else 1 if f"\n{wanted}" in f"\n{own}" else 2
-                        found.append((place, column, number, side))
+                for number in entities.having(wanted).tolist():
+                    own = f"\n{entities.texts[number]}\n"
+                    place = 0 if f"\n{wanted}\n" in own else 1 if f"\n{wanted}" in own else 2
+                    found.append((place, column, number, side))
             found.sort()
             return [self._found_row(number, side) for _, _, number, side in found[: max(0, int(limit))]]
 

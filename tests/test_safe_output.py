@@ -118,6 +118,10 @@ def test_no_line_that_is_printed_is_long(tmp_path, monkeypatch, capsys, argument
 def test_text_is_shown_as_it_is(capsys):
     Screen().print("[bold]:cat:\x1b[31m")
     assert capsys.readouterr().out == "[bold]:cat:\\x1b[31m\n"
+    Screen(soft_wrap=True).print("\t" * 9999 + "end")
+    told = capsys.readouterr().out
+    assert told.endswith("end\n")
+    assert len(told) < 1100
     assert shown("two\nlines\t\udce9") == "two\nlines\\t\\udce9"
 
 

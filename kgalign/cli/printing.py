@@ -70,7 +70,7 @@ class Screen(Console):
         super().__init__(highlight=False, markup=False, emoji=False, **options)
 
     def render_str(self, text: str, **options: Any) -> Text:
-        return super().render_str(short_lines(visible(text)), **options)
+        return super().render_str(short_lines(visible(text).expandtabs()), **options)
 
 
 console = Screen(stderr=True, soft_wrap=True)

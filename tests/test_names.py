@@ -11,13 +11,13 @@ from kgalign.features.names import (
     OTHER_RANK,
     NamePair,
     NameSimilarity,
-    WordStems,
     equal_names,
     ngram_similarity,
     other_languages,
     word_similarity,
 )
 from kgalign.features.text import ngram_vectors
+from kgalign.features.words import stems_of
 
 
 def named(*lists):
@@ -143,24 +143,24 @@ def test_search_returns_a_pair_once_however_many_names_find_it_and_keeps_to_the_
     ],
 )
 def test_inflections_articles_and_accents_do_not_change_the_stems(one, other):
-    assert WordStems().of(one) == WordStems().of(other)
+    assert stems_of(one) == stems_of(other)
 
 
 @pytest.mark.parametrize(
     ("one", "other"), [("gas", "ga"), ("bus", "bu"), ("basis", "base"), ("glass", "glas"), ("Apollo 11", "Apollo 1")]
 )
 def test_endings_that_are_none_stay(one, other):
-    assert WordStems().of(one) != WordStems().of(other)
+    assert stems_of(one) != stems_of(other)
 
 
 def test_each_character_of_a_script_without_spaces_is_a_word():
-    assert WordStems().of("東京都") == ["東", "京", "都"]
-    assert WordStems().of("東京 Tower") == ["東", "京", "tower"]
+    assert stems_of("東京都") == ["東", "京", "都"]
+    assert stems_of("東京 Tower") == ["東", "京", "tower"]
 
 
 def test_a_name_of_nothing_but_articles_keeps_its_words():
-    assert WordStems().of("The The") == ["the", "the"]
-    assert WordStems().of("?!") == []
+    assert stems_of("The The") == ["the", "the"]
+    assert stems_of("?!") == []
 
 
 def test_word_similarity_does_not_depend_on_the_order_of_words():

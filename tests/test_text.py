@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from kgalign import DataError, OptionError
-from kgalign.features.text import comparable, fold, ngram_vectors, scripts, word_vectors
+from kgalign.features.text import comparable, ngram_vectors, scripts, word_vectors
+from kgalign.features.words import fold
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import numpy as np
 
 from kgalign.cli.printing import with_flags
 from kgalign.data import INDIVIDUAL, KINDS, KnowledgeGraph
-from kgalign.features.text import fold
+from kgalign.features.words import fold
 from kgalign.iri import is_iri, normal_iri
 from kgalign.plan import Plan
 from kgalign.progress import duration

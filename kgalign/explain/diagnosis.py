@@ -8,7 +8,8 @@ import numpy as np
 
 from kgalign.data import Alignment, AlignmentTask, Ints, KnowledgeGraph
 from kgalign.decoding.decoders import greedy
-from kgalign.features.text import SHARED_SCRIPT, fold, script_overlap, scripts
+from kgalign.features.text import SHARED_SCRIPT, script_overlap, scripts
+from kgalign.features.words import fold
 from kgalign.iri import local_name
 from kgalign.reasoning import HeldOut
 

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from kgalign.data import AlignmentTask, Floats, Ints, Names
-from kgalign.features.text import SHARED_SCRIPT, fold, script_overlap, scripts
+from kgalign.features.text import SHARED_SCRIPT, script_overlap, scripts
+from kgalign.features.words import fold
 
 CODE_BITS = 21  # of a code point
 

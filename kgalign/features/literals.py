@@ -14,8 +14,8 @@ from kgalign.data import Alignment, Attributes, Floats, Ints, KnowledgeGraph
 from kgalign.features.relations import best_matches
 from kgalign.features.shared import Keyed, combinations, shared_features
 from kgalign.features.spelling import Spelling, spellings_of, units_of
-from kgalign.features.text import fold
 from kgalign.features.values import DATE, value_features
+from kgalign.features.words import fold
 from kgalign.iri import local_name
 
 NEAR = 0.5  # the weight of an approximate value

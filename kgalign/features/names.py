@@ -4,33 +4,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numba
 import numpy as np
 import scipy  # which imports its parts when they are first used
 
 from kgalign.data import PREFERRED, RANKS, Floats, Ints, KnowledgeGraph, Names
-from kgalign.features.text import fold, ngram_vectors
+from kgalign.features.text import ngram_vectors
+from kgalign.features.words import Words, fold_all, stem, weighted_words
 from kgalign.language_tags import main_language
-from kgalign.matrices import unit_rows
-from kgalign.parallel import by_row, parts
+from kgalign.parallel import argsort, by_row, parts, unique
 from kgalign.search import Engine, Vectors, find_candidates, unique_pairs
 from kgalign.search.kernels import clear, lay_out, product_with, sparse_product
 
 OTHER_RANK = 0.8  # the weight of a name, where the entity has names of a better rank
 ACROSS_LANGUAGES = 0.9  # the weight of names in two languages, where both graphs have names in one
 ENOUGH_LANGUAGES = 3  # in common, so that names in two different ones are not compared
-ENDINGS = (  # of plurals and simple inflections, and what stands in their place; longest first
-    ("sses", "ss"), ("shes", "sh"), ("ches", "ch"), ("eaux", "eau"), ("ies", "i"), ("ais", "ai"), ("xes", "x"), ("aux", "al"), ("ing", ""),
-    ("ys", "i"), ("ie", "i"), ("es", ""), ("ed", ""), ("s", ""), ("e", ""), ("y", "i"),
-)  # fmt: skip
-LAST_LETTERS = frozenset(ending[-1] for ending, _ in ENDINGS)
-EMPTY_WORDS = frozenset({"has", "the", "an", "le", "la", "les", "der", "die", "das", "el", "los", "las", "il", "lo"})
-KEPT = ("ss", "us", "is", "eed")  # endings that are none
-SHORTEST_STEM = 3
 DIGIT = re.compile(r"\d")
-CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,9 +166,9 @@ def ngram_similarity(source: KnowledgeGraph, target: KnowledgeGraph, longest: in
 
 def word_similarity(source: KnowledgeGraph, target: KnowledgeGraph) -> NameSimilarity:
     """Names compared by their words in any order, rare words first; plurals and simple inflections count as the same word."""
-    stems = WordStems()
-    vectors = weighted_words([[stems.of(text) for text in graph.names.text] for graph in (source, target)])
-    return NameSimilarity(NamePair.of(source.names, target.names), *vectors)
+    vectors = weighted_words(Words.of([*source.names.text, *target.names.text]).stems())
+    first = len(source.names.text)
+    return NameSimilarity(NamePair.of(source.names, target.names), vectors[:first], vectors[first:])
 
 
 def equal_names(source: KnowledgeGraph, target: KnowledgeGraph, shared_count: tuple[bool, bool] = (True, True)) -> NameSimilarity:
@@ -214,31 +205,39 @@ def _name_numbers(sides: Sequence[Sequence[str]]) -> list[Ints]:
     Words may be in any order, except numbers: "section 1.2" is not "section 2.1". Names without a digit may have blanks or none: "wave number"
     is "wavenumber".
     """
-    stems = WordStems()
-    forms = [[_forms(text, stems) for text in side] for side in sides]
-    same: dict[str, str] = {}  # the next form of the same name, up to one that is its own
+    folded = fold_all([name for side in sides for name in side])
+    stems = Words.of_folded(folded).stems()
+    ordered, has_digit = _ordered(stems)
+    numbers = ordered.numbers()
+    letters: dict[str, int] = {}  # of names without a digit
+    pairs = [
+        (number, letters.setdefault(stem(name.replace(" ", "")), len(letters)))
+        for number, name, skipped in zip(numbers.tolist(), folded, has_digit.tolist(), strict=True)
+        if not skipped
+    ]
+    single = np.flatnonzero((np.diff(stems.starts) == 1) & ~has_digit)
+    _, first = np.unique(numbers[single], return_index=True)
+    for number, word in zip(numbers[single[first]].tolist(), stems.ids[stems.starts[single[first]]].tolist(), strict=True):
+        if (other := letters.get(stems.different[word])) is not None:
+            pairs.append((number, other))
+    count = int(numbers.max(initial=-1)) + 1
+    rows, columns = np.array(pairs, np.int64).reshape(-1, 2).T
+    shape = (count + len(letters),) * 2
+    graph = scipy.sparse.coo_array((np.ones(len(rows), np.int8), (rows, count + columns)), shape=shape)
+    _, labels = scipy.sparse.csgraph.connected_components(graph, directed=False)
+    found = np.where(np.diff(stems.starts) > 0, labels[numbers] + 1, 0).astype(np.int64)
+    return np.split(found, [len(sides[0])])
 
-    def root(form: str) -> str:
-        while same.setdefault(form, form) != form:
-            same[form] = form = same[same[form]]
-        return form
 
-    for one, other in (form for side in forms for form in side):
-        same[root(one)] = root(other)
-    numbers: dict[str, int] = {"": 0}
-    return [np.array([numbers.setdefault(root(one), len(numbers)) for one, _ in side], np.int64) for side in forms]
-
-
-def _forms(name: str, stems: WordStems) -> tuple[str, str]:
-    """The words of a name in alphabetical order, numbers as they come behind them; and its letters without blanks, if it has no digit."""
-    words = fold(name).split()
-    found = stems.of_words(words)
-    if DIGIT.search(name):
-        in_order = " ".join(
-            [*sorted(word for word in found if not DIGIT.search(word)), *(word for word in found if DIGIT.search(word))]
-        )
-        return in_order, in_order
-    return " ".join(sorted(found)), _stem("".join(words))
+def _ordered(stems: Words) -> tuple[Words, Ints]:
+    """The stems of each name in one order, those with a digit as they come behind the others; and (n,) whether a name has a digit."""
+    digits = np.fromiter((DIGIT.search(each) is not None for each in stems.different), bool, len(stems.different))
+    width = len(stems.different) + int(np.diff(stems.starts).max(initial=0)) + 1
+    rows = stems.rows
+    keys = np.where(digits[stems.ids], len(stems.different) + np.arange(len(rows)) - stems.starts[rows], stems.ids)
+    has_digit = np.zeros(len(stems), bool)
+    has_digit[rows[digits[stems.ids]]] = True
+    return replace(stems, ids=stems.ids[argsort(rows * width + keys)] if len(rows) else stems.ids), has_digit
 
 
 def _best_of_each(rows: Ints, targets: Ints, scores: Floats, k: int, both_directions: bool) -> Ints:
@@ -252,55 +251,10 @@ def _best_of_each(rows: Ints, targets: Ints, scores: Floats, k: int, both_direct
 
 def _bearers(keys: Ints, owners: Ints, count: int) -> Ints:
     """(count,) how many different entities have each key."""
-    pairs = np.unique(np.stack([keys, owners], axis=1), axis=0) if len(keys) else np.empty((0, 2), np.int64)
-    return np.bincount(pairs[:, 0], minlength=count)
-
-
-class WordStems(dict[str, tuple[str, ...]]):
-    """The stems of each word in lower case, found when it is first looked up: names have many words in common."""
-
-    def __missing__(self, word: str) -> tuple[str, ...]:
-        parts = (word,) if word.isascii() else CJK.sub(lambda found: f" {found[0]} ", word).split()
-        self[word] = found = tuple(_stem(part) for part in parts if part not in EMPTY_WORDS)
-        return found
-
-    def of(self, name: str) -> list[str]:
-        """The words of a name without articles, plural and simple inflection; each character of a script without spaces is a word.
-
-        >>> WordStems().of("Guitares électriques"), WordStems().of("Boxes"), WordStems().of("Studies"), WordStems().of("gas")
-        (['guitar', 'electriqu'], ['box'], ['studi'], ['gas'])
-        """
-        return self.of_words(fold(name).split())
-
-    def of_words(self, words: Sequence[str]) -> list[str]:
-        """The same for a name that is divided into its words already."""
-        return [stem for word in words for stem in self[word]] or list(words)
-
-
-def _stem(word: str) -> str:
-    """The word without its ending, if enough is left."""
-    if word[-1:] in LAST_LETTERS and word.isalpha() and (not word.endswith(KEPT) or word.endswith("ais")):
-        for ending, instead in ENDINGS:
-            if word.endswith(ending):
-                stem = word.removesuffix(ending) + instead
-                return stem if len(stem) >= SHORTEST_STEM else word
-    return word
-
-
-def weighted_words(sides: Sequence[Sequence[Sequence[str]]]) -> list[scipy.sparse.csr_array]:
-    """Unit TF-IDF vectors of the words of names, over one vocabulary."""
-    numbers: dict[str, int] = {}
-    names = [name for side in sides for name in side]
-    columns = np.array([numbers.setdefault(word, len(numbers)) for name in names for word in name], np.int64)
-    rows = np.repeat(np.arange(len(names)), [len(name) for name in names])
-    ones = np.ones(len(rows), np.float32)
-    counts = scipy.sparse.csr_array((ones, (rows, columns)), shape=(len(names), max(1, len(numbers))))
-    counts.data[:] = 1
-    often = np.bincount(counts.indices, minlength=counts.shape[1])
-    counts.data = (np.log((1 + len(names)) / (1 + often)) + 1)[counts.indices].astype(np.float32)
-    vectors = unit_rows(counts)
-    vectors.sort_indices()
-    return [vectors[: len(sides[0])], vectors[len(sides[0]) :]]
+    if not len(keys):
+        return np.zeros(count, np.int64)
+    width = int(owners.max()) + 1
+    return np.bincount(unique(keys * width + owners)[0] // width, minlength=count)
 
 
 def _table(names: Names, languages: Ints) -> NameTable:

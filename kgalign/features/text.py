@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,25 +16,12 @@ import scipy  # which imports its parts when they are first used
 from kgalign.blocks import by_blocks
 from kgalign.data import Floats, Ints
 from kgalign.errors import DataError, OptionError
+from kgalign.features.words import Words, fold
 from kgalign.files import open_lines
 
 logger = logging.getLogger(__name__)
-NOT_A_WORD = re.compile(r"[\W_]+")
-ACCENTS = re.compile("[\u0300-\u036f]")
-UNDECOMPOSED = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "ı": "i"})
-ASCII_WORDS = str.maketrans({char: char.lower() if char.isalnum() else " " for char in map(chr, range(128))})
 SHARED_SCRIPT = 0.5  # share of their names that two sides must have in common scripts to be compared as they are
 CODE_BITS = 21  # a code point has at most 21 bits, so three of them fit one int64 without collision
-
-
-def fold(name: str) -> str:
-    """The words of a name in lower case, without accents, with one blank between them. Any script."""
-    if name.isascii():
-        return " ".join(name.translate(ASCII_WORDS).split())
-    decomposed = unicodedata.normalize("NFKD", name)
-    # Only the accents of alphabets go: the marks of other scripts (a dakuten, a vowel sign) distinguish words.
-    name = unicodedata.normalize("NFC", ACCENTS.sub("", decomposed))
-    return " ".join(NOT_A_WORD.sub(_blank_but_marks, name.casefold().translate(UNDECOMPOSED)).split())
 
 
 def comparable(source_names: Sequence[str], target_names: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
@@ -88,14 +74,12 @@ def weighted_ngrams(names: Sequence[str], longest: int = 3) -> tuple[scipy.spars
     from kgalign.matrices import from_entries, product, unit_rows  # compiled code, slow to import
     from kgalign.parallel import counts, unique
 
-    numbers: dict[str, int] = {}  # of each different word: its n-grams are found once
-    words = [fold(name).split() for name in names]
-    ids = np.fromiter((numbers.setdefault(word, len(numbers)) for name in words for word in name), np.int64)
-    keys, owners = _ngrams(list(numbers), longest)
+    words = Words.of(names)
+    keys, owners = _ngrams(words.different, longest)  # of each different word: its n-grams are found once
     vocabulary, features = unique(keys)
-    of_words = from_entries(np.ones(len(owners), np.float32), owners, features, (len(numbers), max(1, len(vocabulary))))
-    starts = np.concatenate([[0], np.cumsum([len(name) for name in words], dtype=np.int64)])
-    of_names = scipy.sparse.csr_array((np.ones(len(ids), np.float32), ids, starts), shape=(len(names), len(numbers)))
+    of_words = from_entries(np.ones(len(owners), np.float32), owners, features, (len(words.different), max(1, len(vocabulary))))
+    entries = np.ones(len(words.ids), np.float32), words.ids, words.starts
+    of_names = scipy.sparse.csr_array(entries, shape=(len(names), len(words.different)))
     often = product(of_names, of_words)
     rarity = np.log((1 + len(names)) / (1 + counts(often.indices, often.shape[1]))) + 1
     often.data = by_blocks(
@@ -169,12 +153,6 @@ def _scripts_of(name: str) -> list[tuple[str, float]]:
 
 def _script(letter: str) -> str:
     return unicodedata.name(letter, "OTHER").split()[0]
-
-
-def _blank_but_marks(found: re.Match[str]) -> str:
-    """A blank for each character, but marks (vowel signs, for instance) stay: they belong to the word."""
-    signs = found.group()
-    return " " if signs.isascii() else "".join(char if unicodedata.category(char).startswith("M") else " " for char in signs)
 
 
 def _ngrams(names: Sequence[str], longest: int) -> tuple[Ints, Ints]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from itertools import chain
 
 import numpy as np
 import scipy  # which imports its parts when they are first used
 
 from kgalign.data import KnowledgeGraph
-from kgalign.features.names import WordStems, weighted_words
+from kgalign.features.words import Words, weighted_words
 
 ADDRESS = re.compile(r"\w+://|www\.(?=\S+$)", re.IGNORECASE)
 LETTER = re.compile(r"[^\W\d_]")
@@ -22,36 +23,28 @@ def text_vectors(source: KnowledgeGraph, target: KnowledgeGraph) -> tuple[scipy.
 
     None where few entities of a graph have literals with words: then texts say again what names say.
     """
-    sides = [_words(graph) for graph in (source, target)]
-    if any(side is None for side in sides):
+    if not all(_have_words(graph) for graph in (source, target)):
         return None
-    left, right = weighted_words([side for side in sides if side is not None])
-    return left, right
+    owners, texts = zip(*chain(texts_of(source), texts_of(target, len(source.entities))), strict=True)
+    words = Words.of(texts).stems().grouped(np.array(owners), len(source.entities) + len(target.entities))
+    vectors = weighted_words(words)
+    return vectors[: len(source.entities)], vectors[len(source.entities) :]
 
 
-def texts_of(graph: KnowledgeGraph) -> Iterator[tuple[int, str]]:
-    """The owner and the text of each name and each literal that is not empty. Addresses are no texts."""
-    yield from zip(graph.names.owner.tolist(), graph.names.text, strict=True)
-    owners = np.asarray(graph.attributes.facts)[:, 0].tolist()
+def texts_of(graph: KnowledgeGraph, first: int = 0) -> Iterator[tuple[int, str]]:
+    """The owner and the text of each name and each literal that is not empty. Addresses are no texts. Owners are numbered from `first`."""
+    yield from zip((graph.names.owner + first).tolist(), graph.names.text, strict=True)
+    owners = (np.asarray(graph.attributes.facts)[:, 0] + first).tolist()
     for owner, text in zip(owners, graph.attributes.values, strict=True):
         if text and not ADDRESS.match(text):
             yield owner, text[:MOST_CHARACTERS]
 
 
-def _words(graph: KnowledgeGraph) -> Sequence[Sequence[str]] | None:
-    """The words of each entity; None where few have literals with words."""
+def _have_words(graph: KnowledgeGraph) -> bool:
+    """Whether most entities have literals with words."""
     owners = np.asarray(graph.attributes.facts)[:, 0]
     worded = np.fromiter(map(_has_words, graph.attributes.values), bool, len(owners))
-    if len(np.unique(owners[worded])) <= LEAST_WORDED * len(graph.entities):
-        return None
-    words: list[list[str]] = [[] for _ in graph.entities]
-    known: dict[str, list[str]] = {}
-    stems = WordStems()
-    for owner, text in texts_of(graph):
-        if text not in known:
-            known[text] = stems.of(text)
-        words[owner] += known[text]
-    return words
+    return len(np.unique(owners[worded])) > LEAST_WORDED * len(graph.entities)
 
 
 def _has_words(text: str) -> bool:

@@ -7,7 +7,7 @@ import re
 import unicodedata
 
 from kgalign.features.spelling import DIGIT_DATE, NUMERIC_DATE, PLAIN, Spelling, is_web_address, with_points
-from kgalign.features.text import fold
+from kgalign.features.words import fold
 
 DATE = re.compile(r"([+-]?\d{4,6})-(\d\d)(?:-(\d\d))?(?:T[\d:.]+| \d\d:[\d:.]+)?(?:Z|[+-]\d\d:\d\d)?")
 YEAR = re.compile(r"([+-]?\d{4,6})(?:Z|[+-]\d\d:\d\d)")  # without a time zone it is a number like others

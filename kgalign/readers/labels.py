@@ -22,7 +22,7 @@ from kgalign.data import (
     Names,
 )
 from kgalign.errors import OptionError
-from kgalign.features.text import fold
+from kgalign.features.words import fold
 from kgalign.iri import as_name, datatype_kind, is_blank, readable_names, without_qualifier
 from kgalign.language_tags import main_language, plain_tag
 from kgalign.readers.label_properties import Choice, NamedClass, choose_label_properties, full_iri, short_iri

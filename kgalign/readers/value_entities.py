@@ -11,7 +11,7 @@ import numpy as np
 
 from kgalign.data import PREFERRED, Alignment, AlignmentTask, Attributes, Ints, KnowledgeGraph, Names
 from kgalign.features.spelling import are_addresses
-from kgalign.features.text import fold
+from kgalign.features.words import fold
 from kgalign.iri import is_code, local_name
 from kgalign.readers.classes import CALLED_CATEGORY, CALLED_TYPE
 from kgalign.readers.columns import POINTING, says_row, shown_column

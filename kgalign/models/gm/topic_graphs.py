@@ -9,7 +9,8 @@ from typing import Literal
 import numpy as np
 
 from kgalign.data import Floats, Ints, KnowledgeGraph
-from kgalign.features.text import fold, projected_ngrams
+from kgalign.features.text import projected_ngrams
+from kgalign.features.words import fold
 
 Directions = Literal["both", "out"]
 NO_WORD, UNKNOWN_WORD = 0, 1  # the first rows of every table of words

@@ -1,0 +1,179 @@
+"""The words of many texts at once: each different word has a number, and a text is a row of numbers."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+import numpy as np
+import scipy  # which imports its parts when they are first used
+
+from kgalign.blocks import row_blocks
+from kgalign.data import Floats, Ints
+
+NOT_A_WORD = re.compile(r"[\W_]+")
+ACCENTS = re.compile("[\u0300-\u036f]")
+UNDECOMPOSED = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "ı": "i"})
+ASCII_WORDS = str.maketrans({char: char.lower() if char.isalnum() else " " for char in map(chr, range(128))})
+ASCII_LINES = ASCII_WORDS | {ord("\n"): "\n"}
+ENDINGS = (  # of plurals and simple inflections, and what stands in their place; longest first
+    ("sses", "ss"), ("shes", "sh"), ("ches", "ch"), ("eaux", "eau"), ("ies", "i"), ("ais", "ai"), ("xes", "x"), ("aux", "al"), ("ing", ""),
+    ("ys", "i"), ("ie", "i"), ("es", ""), ("ed", ""), ("s", ""), ("e", ""), ("y", "i"),
+)  # fmt: skip
+LAST_LETTERS = frozenset(ending[-1] for ending, _ in ENDINGS)
+EMPTY_WORDS = frozenset({"has", "the", "an", "le", "la", "les", "der", "die", "das", "el", "los", "las", "il", "lo"})
+KEPT = ("ss", "us", "is", "eed")  # endings that are none
+SHORTEST_STEM = 3
+CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+TEXTS = 1 << 16  # of a block: the words of a block are held as text
+
+
+@dataclass(frozen=True, eq=False)
+class Words:
+    """The words of texts, in their order.
+
+    Attributes:
+        different: (v,) each different word.
+        ids: (w,) the words of all texts, one text after the other, as positions in `different`.
+        starts: (n + 1,) where the words of each text begin.
+    """
+
+    different: Sequence[str]
+    ids: Ints
+    starts: Ints
+
+    @classmethod
+    def of(cls, texts: Sequence[str]) -> Words:
+        """The words of texts in lower case, without accents, see `fold`."""
+        return cls.of_folded(fold_all(texts))
+
+    @classmethod
+    def of_folded(cls, texts: Sequence[str]) -> Words:
+        """The words of folded texts."""
+        numbers: dict[str, int] = {}
+        ids, counts = [], []
+        for block in row_blocks(len(texts), TEXTS):
+            split = [text.split() for text in texts[block]]
+            words = list(chain.from_iterable(split))
+            for word in words:
+                numbers.setdefault(word, len(numbers))
+            ids.append(np.fromiter(map(numbers.__getitem__, words), np.int64, len(words)))
+            counts.append(np.fromiter(map(len, split), np.int64, len(split)))
+        return cls(list(numbers), np.concatenate([_NONE, *ids]), _starts(np.concatenate([_NONE, *counts])))
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    @property
+    def rows(self) -> Ints:
+        """(w,) the text of each word."""
+        return np.repeat(np.arange(len(self)), np.diff(self.starts))
+
+    def stems(self) -> Words:
+        """The same texts without articles, plural and simple inflection; each character of a script without spaces is a word.
+
+        A text of nothing but articles keeps them.
+
+        >>> stems_of("Guitares électriques"), stems_of("Boxes"), stems_of("Studies"), stems_of("gas"), stems_of("The The")
+        (['guitar', 'electriqu'], ['box'], ['studi'], ['gas'], ['the', 'the'])
+        """
+        parts = [_parts(word) for word in self.different]
+        counts = np.fromiter(map(len, parts), np.int64, len(parts))
+        bare = np.diff(_starts(counts[self.ids])[self.starts]) == 0
+        words = self.ids + len(parts) * bare[self.rows]  # of a text without stems, words stand for themselves
+        parts += [(word,) for word in self.different]
+        numbers: dict[str, int] = {}
+        flat = np.array([numbers.setdefault(stem, len(numbers)) for own in parts for stem in own], np.int64)
+        bounds = _starts(np.append(counts, np.ones(len(counts), np.int64)))
+        long = np.diff(bounds)[words]
+        ends = _starts(long)
+        ids = flat[np.arange(ends[-1]) - np.repeat(ends[:-1] - bounds[words], long)]
+        return Words(list(numbers), ids, ends[self.starts])
+
+    def grouped(self, owners: Ints, count: int) -> Words:
+        """The words of all texts of each owner 0..count-1 as one text, the texts in their order."""
+        order = np.argsort(owners[self.rows], kind="stable")
+        sizes = np.bincount(owners, np.diff(self.starts), count).astype(np.int64)
+        return Words(self.different, self.ids[order], _starts(sizes))
+
+    def numbers(self) -> Ints:
+        """(n,) the same number for texts of the same words in the same order."""
+        from kgalign.parallel import unique  # compiled code, slow to import
+
+        random = np.random.default_rng(0)
+        codes = random.integers(0, 2**64, len(self.different), np.uint64)
+        steps = random.integers(0, 2**63, max(1, int(np.diff(self.starts).max(initial=0))), np.uint64) * np.uint64(2) + np.uint64(1)
+        places = np.arange(len(self.ids)) - np.repeat(self.starts[:-1], np.diff(self.starts))
+        keys = np.zeros(len(self), np.uint64)
+        np.add.at(keys, self.rows, codes[self.ids] * steps[places])  # which wraps around
+        return unique(keys)[1] if len(self) else _NONE
+
+
+def fold(name: str) -> str:
+    """The words of a name in lower case, without accents, with one blank between them. Any script."""
+    if name.isascii():
+        return " ".join(name.translate(ASCII_WORDS).split())
+    decomposed = unicodedata.normalize("NFKD", name)
+    # Only the accents of alphabets go: the marks of other scripts (a dakuten, a vowel sign) distinguish words.
+    name = unicodedata.normalize("NFC", ACCENTS.sub("", decomposed))
+    return " ".join(NOT_A_WORD.sub(_blank_but_marks, name.casefold().translate(UNDECOMPOSED)).split())
+
+
+def fold_all(names: Sequence[str]) -> list[str]:
+    """`fold` of many names, but with any number of blanks around the words of a name."""
+    found = "\n".join([name if name.isascii() and "\n" not in name else "" for name in names]).translate(ASCII_LINES).split("\n")
+    for at, name in enumerate(names):
+        if name and not found[at]:
+            found[at] = fold(name)
+    return found[: len(names)]
+
+
+def stems_of(text: str) -> list[str]:
+    """The stems of a text, see `Words.stems`."""
+    stems = Words.of([text]).stems()
+    return [stems.different[number] for number in stems.ids.tolist()]
+
+
+def stem(word: str) -> str:
+    """The word without its ending, if enough is left."""
+    if word[-1:] in LAST_LETTERS and word.isalpha() and (not word.endswith(KEPT) or word.endswith("ais")):
+        for ending, instead in ENDINGS:
+            if word.endswith(ending):
+                found = word.removesuffix(ending) + instead
+                return found if len(found) >= SHORTEST_STEM else word
+    return word
+
+
+def weighted_words(words: Words) -> scipy.sparse.csr_array:
+    """(n, v) unit TF-IDF vectors of the words of texts; indices sorted."""
+    from kgalign.matrices import from_entries, unit_rows  # compiled code, slow to import
+    from kgalign.parallel import counts
+
+    shape = len(words), max(1, len(words.different))
+    vectors = from_entries(np.ones(len(words.ids), np.float32), words.rows, words.ids, shape)
+    rarity: Floats = np.log((1 + len(words)) / (1 + counts(vectors.indices, shape[1]))) + 1
+    vectors.data = rarity.astype(np.float32)[vectors.indices]
+    return unit_rows(vectors)
+
+
+def _parts(word: str) -> tuple[str, ...]:
+    """The stems of a word in lower case; none for an article."""
+    parts = (word,) if word.isascii() else CJK.sub(lambda found: f" {found[0]} ", word).split()
+    return tuple(stem(part) for part in parts if part not in EMPTY_WORDS)
+
+
+def _blank_but_marks(found: re.Match[str]) -> str:
+    """A blank for each character, but marks (vowel signs, for instance) stay: they belong to the word."""
+    signs = found.group()
+    return " " if signs.isascii() else "".join(char if unicodedata.category(char).startswith("M") else " " for char in signs)
+
+
+def _starts(counts: Ints) -> Ints:
+    """Where each row begins, and the last one ends, if each has so many entries."""
+    return np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
+
+
+_NONE = np.empty(0, np.int64)

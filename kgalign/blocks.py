@@ -41,11 +41,22 @@ def by_blocks(function: Callable[..., Any], *arrays: Any) -> Any:
     blocks = row_blocks(count, max(1, CELLS // width))
     if len(blocks) < 2:
         return function(*arrays)
+    first = function(*(array[blocks[0]] for array in arrays))
+    parts = first if isinstance(first, tuple) else (first,)
+    found = tuple(np.empty((count, *part.shape[1:]), part.dtype) for part in parts)
+
+    def fill(block: slice, parts: tuple[Any, ...]) -> None:
+        for whole, part in zip(found, parts, strict=True):
+            whole[block] = part
+
+    def work(block: slice) -> None:
+        part = function(*(array[block] for array in arrays))
+        fill(block, part if isinstance(part, tuple) else (part,))
+
+    fill(blocks[0], parts)
     with ThreadPoolExecutor(threads()) as pool:
-        parts = list(pool.map(lambda block: function(*(array[block] for array in arrays)), blocks))
-    if isinstance(parts[0], tuple):
-        return tuple(np.concatenate(part) for part in zip(*parts, strict=True))
-    return np.concatenate(parts)
+        list(pool.map(work, blocks[1:]))
+    return found if isinstance(first, tuple) else found[0]
 
 
 def one_dense_thread() -> AbstractContextManager[Any]:

@@ -6,6 +6,7 @@ Its loops are compiled on first use, so import it late.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numba
@@ -73,15 +74,22 @@ def unit_rows(matrix: sparse.csr_array) -> sparse.csr_array:
     return weighted_rows(matrix, np.ones(matrix.shape[1], np.float32), 0.0)
 
 
-def beside(matrices: Sequence[sparse.csr_array], factors: Sequence[float]) -> sparse.csr_array:
-    """The matrices next to each other, each multiplied by its factor."""
-    starts = starts_of(sum(np.diff(matrix.indptr) for matrix in matrices))
-    data, indices = np.empty(starts[-1], np.float32), np.empty(starts[-1], np.int32)
-    places, width = starts[:-1].copy(), 0
-    for matrix, factor in zip(matrices, factors, strict=True):
-        _put_beside(matrix.indptr, matrix.indices, matrix.data, np.float32(factor), width, places, data, indices)
-        width += matrix.shape[1]
-    return _matrix(data, indices, starts, (len(places), width))
+@dataclass(frozen=True, eq=False)
+class Beside:
+    """Matrices next to each other, each multiplied by its factor. They are put together for the rows that are wanted."""
+
+    matrices: Sequence[sparse.csr_array]
+    factors: Sequence[float]
+
+    def rows(self, rows: Ints) -> sparse.csr_array:
+        """The rows with these numbers, in this order."""
+        starts = starts_of(sum(np.diff(matrix.indptr)[rows] for matrix in self.matrices))
+        data, indices = np.empty(starts[-1], np.float32), np.empty(starts[-1], np.int32)
+        places, width = starts[:-1].copy(), 0
+        for matrix, factor in zip(self.matrices, self.factors, strict=True):
+            _put_beside(matrix.indptr, matrix.indices, matrix.data, np.float32(factor), width, rows, places, data, indices)
+            width += matrix.shape[1]
+        return _matrix(data, indices, starts, (len(places), width))
 
 
 def without(matrix: sparse.csr_array, other: sparse.csr_array) -> sparse.csr_array:
@@ -192,15 +200,15 @@ def _weighted_rows(indptr, indices, data, weights, starts, longest):  # type: ig
 
 
 @numba.njit(parallel=True, cache=True)
-def _put_beside(indptr, indices, data, factor, shift, places, values, columns):  # type: ignore[no-untyped-def]
+def _put_beside(indptr, indices, data, factor, shift, rows, places, values, columns):  # type: ignore[no-untyped-def]
     """Fills each row from its place on, which moves behind what is filled in."""
-    for row in numba.prange(len(indptr) - 1):
-        place = places[row]
-        for at in range(indptr[row], indptr[row + 1]):
+    for number in numba.prange(len(rows)):
+        place = places[number]
+        for at in range(indptr[rows[number]], indptr[rows[number] + 1]):
             values[place] = factor * data[at]
             columns[place] = shift + indices[at]
             place += 1
-        places[row] = place
+        places[number] = place
 
 
 @numba.njit(parallel=True, cache=True)

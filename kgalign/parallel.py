@@ -44,6 +44,19 @@ def taken(values: Any, order: Ints) -> Any:
     return _taken(values, order) if len(order) >= SMALL else values[order]
 
 
+def add_scaled(sums: Floats, values: Floats, factor: float) -> None:
+    """Adds the values, times the factor, to the sums in their place."""
+    _add_scaled(sums, values, np.float32(factor))
+
+
+def is_among(keys: Ints, others: Ints) -> Ints:
+    """(n,) whether each number is one of the others; none is negative."""
+    if len(keys) + len(others) < SMALL or not len(others):
+        return np.isin(keys, others)
+    found: Ints = _is_among(keys, _sorted(others)[0])
+    return found
+
+
 def places(targets: Ints) -> tuple[Ints, Ints]:
     """Row and column of each entry of an array that is not below 0, row by row."""
     if targets.size < SMALL:
@@ -225,6 +238,21 @@ def _sums(ids, values, count, blocks):  # type: ignore[no-untyped-def]
         for block in range(blocks):
             totals[number] += parts[block, number]
     return totals
+
+
+@numba.njit(parallel=True, cache=True)
+def _add_scaled(sums, values, factor):  # type: ignore[no-untyped-def]
+    for at in numba.prange(len(sums)):
+        sums[at] += factor * np.float32(values[at])
+
+
+@numba.njit(parallel=True, cache=True)
+def _is_among(keys, ascending):  # type: ignore[no-untyped-def]
+    found = np.empty(len(keys), np.bool_)
+    for at in numba.prange(len(keys)):
+        place = np.searchsorted(ascending, keys[at])
+        found[at] = place < len(ascending) and ascending[place] == keys[at]
+    return found
 
 
 @numba.njit(parallel=True, cache=True)

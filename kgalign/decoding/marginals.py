@@ -33,18 +33,25 @@ def matching_marginals(candidates: Candidates, no_match_score: float, iterations
 def balance(candidates: Candidates, iterations: int) -> Floats:
     """(n, k) probabilities after Sinkhorn normalisation, in which queries compete for targets: rows and columns sum to 1 at most."""
     order, starts = by_target(candidates.targets)
-    return _balanced(candidates.probabilities(), candidates.targets, order, starts, iterations)
+    values = candidates.probabilities()
+    _balance(values, candidates.targets, order, starts, iterations)
+    return values
 
 
-def shared_among(values: Floats, targets: Ints, *, as_odds: bool) -> Floats:
-    """(n, k) the values, where those of a target sum to 1 at most.
+def share_rows(values: Floats) -> None:
+    """Divides the values (n, k) of each row by their sum, in their place."""
+    _share_rows(values)
+
+
+def share_among(values: Floats, targets: Ints, *, as_odds: bool) -> None:
+    """Divides the values, in their place, so that those of a target sum to 1 at most.
 
     Args:
         values: (n, k) a probability for each candidate.
         targets: (n, k) the candidates, -1 where there is none.
         as_odds: Whether the candidates of a target first compete by their odds, beside no match.
     """
-    return _shared_among(np.ascontiguousarray(values, np.float64), *by_target(targets), as_odds)
+    _share_among(values.ravel(), *by_target(targets), as_odds)
 
 
 def by_target(targets: Ints) -> tuple[Ints, Ints]:
@@ -61,8 +68,8 @@ def _sorted_edges(candidates: Candidates) -> tuple[Ints, Ints, Ints, Ints, Ints]
 
 
 @numba.njit(parallel=True, cache=True)
-def _balanced(values, targets, order, starts, iterations):  # type: ignore[no-untyped-def]
-    """The values after so many normalisations of rows and columns.
+def _balance(values, targets, order, starts, iterations):  # type: ignore[no-untyped-def]
+    """Normalises rows and columns of the values so many times, in their place.
 
     Only the factors of rows and columns change from one to the next, and they fit into a cache where values do not.
     """
@@ -85,31 +92,33 @@ def _balanced(values, targets, order, starts, iterations):  # type: ignore[no-un
             for at in range(starts[column], starts[column + 1]):
                 total += by_column[at] * of_rows[rows[at]]
             of_columns[column] /= max(total * of_columns[column], 1.0)
-    found = np.zeros(values.shape)
     for row in numba.prange(count):
         for slot in range(k):
             if targets[row, slot] >= 0:
-                found[row, slot] = values[row, slot] * of_rows[row] * of_columns[targets[row, slot]]
-    return found
+                values[row, slot] = values[row, slot] * of_rows[row] * of_columns[targets[row, slot]]
 
 
 @numba.njit(parallel=True, cache=True)
-def _shared_among(values, order, starts, as_odds):  # type: ignore[no-untyped-def]
-    found = np.zeros(values.size)
-    given = values.ravel()
+def _share_rows(values):  # type: ignore[no-untyped-def]
+    for row in numba.prange(len(values)):
+        values[row] /= max(values[row].sum(), 1e-30)
+
+
+@numba.njit(parallel=True, cache=True)
+def _share_among(values, order, starts, as_odds):  # type: ignore[no-untyped-def]
     for column in numba.prange(len(starts) - 1):
         places = order[starts[column] : starts[column + 1]]
         total, odds = 0.0, 0.0
         for place in places:
-            found[place] = given[place] / max(1 - given[place], 1e-9) if as_odds else given[place]
-            odds += found[place]
+            if as_odds:
+                values[place] /= max(1 - values[place], 1e-9)
+            odds += values[place]
         for place in places:
             if as_odds:
-                found[place] /= 1 + odds
-            total += found[place]
+                values[place] /= 1 + odds
+            total += values[place]
         for place in places:
-            found[place] /= max(total, 1.0)
-    return found.reshape(values.shape)
+            values[place] /= max(total, 1.0)
 
 
 @numba.njit(parallel=True, cache=True)

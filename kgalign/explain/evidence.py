@@ -146,7 +146,7 @@ def relations_between(edges: Edges, entities: Ints, neighbours: Ints) -> tuple[I
     The ids of reversed relations follow those of the relations, as in `Edges.triples`. The neighbour -1 has no relations.
     """
     triples, count = edges.triples, edges.adjacency.shape[0]
-    keys = triples[:, 0] * count + triples[:, 2]
+    keys = triples[:, 0] * np.int64(count) + triples[:, 2]
     order = np.argsort(keys, kind="stable")
     keys = keys[order]
     wanted = np.where(neighbours < 0, -1, entities * count + neighbours)

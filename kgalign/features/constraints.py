@@ -17,8 +17,10 @@ def allowed(task: AlignmentTask, sources: Ints, targets: Ints) -> NDArray[Any]:
     A pair may be one if the kinds of its entities are compatible, if they have a common type where the task has types, and if the pair is
     not rejected. Entities without any of the types of the task go together: they are evidence for others.
     """
-    kinds = task.source.kinds[sources], task.target.kinds[targets]
-    may: NDArray[Any] = compatible_kinds(task)[kinds] if any(map(np.any, kinds)) else np.ones(len(sources), bool)
+    kinds = task.source.kinds, task.target.kinds
+    may: NDArray[Any] = np.ones(len(sources), bool)
+    if any(map(np.any, kinds)):  # else all are individuals
+        may = compatible_kinds(task)[kinds[0][sources], kinds[1][targets]]
     if task.types is not None:
         left, right = task.types[0][sources], task.types[1][targets]
         may &= ((left & right) != 0) | ((left == 0) & (right == 0))

@@ -15,7 +15,7 @@ from scipy import sparse
 from kgalign.data import Alignment, Floats, Ints
 from kgalign.features.relations import Edges, facts_between_links
 from kgalign.matrices import product, transposed
-from kgalign.parallel import counts, sums, unique
+from kgalign.parallel import sums
 
 PRIOR_INCLUSION = 0.1  # of a relation in another before any fact is known, counted as one fact
 SUREST = 0.999  # of one pair of edges
@@ -57,12 +57,10 @@ class AnchoredEvidence:
     edges: tuple[Edges, Edges]
     shared: sparse.csr_array  # (n, m) the probability of each known link
     inclusions: Inclusions
-    functionality: tuple[Floats, Floats]  # (2 r,), (2 s,) inverse functionality
 
     @classmethod
     def of(cls, edges: tuple[Edges, Edges], known: Alignment) -> AnchoredEvidence:
-        functionality = inverse_functionality(edges[0]), inverse_functionality(edges[1])
-        return cls(edges, _shared(edges, known), Inclusions.of(edges, known), functionality)
+        return cls(edges, _shared(edges, known), Inclusions.of(edges, known))
 
     def with_links(self, known: Alignment) -> AnchoredEvidence:
         """The same relations with other known links."""
@@ -80,18 +78,9 @@ class AnchoredEvidence:
             (self.shared.indptr, self.shared.indices, self.shared.data),
             (common[0].indptr, common[0].indices, common[0].data, common[1].data),
             self.inclusions.often,
-            self.functionality,
+            (left.inverse_functionality, right.inverse_functionality),
         )
         return found
-
-
-def inverse_functionality(side: Edges) -> Floats:
-    """(2 r,) how well the end of each relation determines its beginning: the number of ends for each edge."""
-    _, relations, ends = side.triples.T
-    count, kinds = side.adjacency.shape[0], 2 * side.relations
-    of_ends = counts(unique(relations * count + ends)[0] // max(count, 1), kinds)
-    found: Floats = of_ends / np.maximum(counts(relations, kinds), 1)
-    return found
 
 
 def _shared(edges: tuple[Edges, Edges], known: Alignment) -> sparse.csr_array:

@@ -107,7 +107,8 @@ def read_spellings(source: KnowledgeGraph, target: KnowledgeGraph) -> tuple[list
 
 
 def _values_by_property(literals: Attributes) -> list[list[str]]:
-    order = np.argsort(literals.facts[:, 1], kind="stable")
+    there = np.flatnonzero(np.fromiter(map(bool, literals.values), bool, len(literals.values)))
+    order = there[np.argsort(literals.facts[there, 1], kind="stable")]
     places = np.searchsorted(literals.facts[order, 1], np.arange(len(literals.properties) + 1)).tolist()
     return [[literals.values[row] for row in order[begin:end].tolist()] for begin, end in pairwise(places)]
 

@@ -36,7 +36,7 @@ def profile_vectors(edges: tuple[Edges, Edges], known: Alignment) -> Sides | Non
     counts = sparse.diags_array(np.sqrt(known.scores).astype(np.float32))
     profiles, linked = [], []
     for side, ids in zip(edges, known.pairs.T, strict=True):
-        profile = _profiles(side)
+        profile = side.profiles
         often = np.bincount(profile[ids].indices, minlength=profile.shape[1])
         kept = np.argsort(-often, kind="stable")[:MOST_RELATIONS]
         profile = sparse.csr_array(profile[:, np.sort(kept[often[kept] >= MIN_OFTEN])])
@@ -48,19 +48,6 @@ def profile_vectors(edges: tuple[Edges, Edges], known: Alignment) -> Sides | Non
         directions = _directions(linked[0], linked[1])
     source, target = (_unit(profile @ own) for profile, own in zip(profiles, directions, strict=True))
     return source, target
-
-
-def _profiles(side: Edges) -> sparse.csr_array:
-    """(n, 2 r) how often each entity has each relation, forwards and backwards; rare relations count for more; rows of unit length."""
-    entities, relations, _ = side.triples.T
-    count, kinds = side.adjacency.shape[0], 2 * side.relations
-    profile = sparse.csr_array((np.ones(len(entities), np.float32), (entities, relations)), shape=(count, kinds))
-    profile.sum_duplicates()
-    rarity = np.log(count / (1 + np.bincount(profile.indices, minlength=kinds))).clip(0).astype(np.float32)
-    profile.data = np.log1p(profile.data) * rarity[profile.indices]
-    lengths = np.sqrt(profile.multiply(profile).sum(axis=1))
-    profile.data /= np.repeat(np.maximum(lengths, 1e-9), np.diff(profile.indptr)).astype(np.float32)
-    return profile
 
 
 def _directions(source: sparse.csr_array, target: sparse.csr_array) -> Sides:

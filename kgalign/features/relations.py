@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import scipy  # which imports its parts when they are first used
@@ -35,17 +36,22 @@ class Edges:
     @classmethod
     def of(cls, graph: KnowledgeGraph) -> Edges:
         from kgalign.matrices import from_entries  # compiled code, slow to import
-        from kgalign.parallel import argsort, unique
+        from kgalign.parallel import by_row, counts, starts_of
 
-        head, relation, tail = graph.triples[graph.triples[:, 0] != graph.triples[:, 2]].T
-        count, kinds = len(graph.entities), 2 * len(graph.relations)
-        forward, backward = (head * kinds + relation) * count + tail, (tail * kinds + relation + kinds // 2) * count + head
-        rest, neighbour = np.divmod(unique(np.concatenate([forward, backward]))[0], max(count, 1))
-        triples = np.column_stack([*np.divmod(rest, max(kinds, 1)), neighbour])
+        head, relation, tail = graph.triples[graph.triples[:, 0] != graph.triples[:, 2]].T.astype(np.int32)
+        count, relations = len(graph.entities), len(graph.relations)
+        columns = np.concatenate([head, tail]), np.concatenate([relation, relation + relations]), np.concatenate([tail, head])
+        sizes = count, 2 * relations, count
+        order = np.arange(len(columns[0]))
+        for column, size in zip(reversed(columns), reversed(sizes), strict=True):  # one at a time: no key of all three overflows
+            order = order[by_row(column[order], size)[0]]
+        triples = np.column_stack([column[order] for column in columns])
+        triples = triples[np.append(np.ones(min(1, len(triples)), bool), (np.diff(triples, axis=0) != 0).any(axis=1))]
         adjacency = from_entries(np.ones(len(triples), np.float32), triples[:, 0], triples[:, 2], (count, count))
         adjacency.data[:] = 1
-        by_neighbour = triples[argsort(triples[:, 0] * max(count, 1) + triples[:, 2])]
-        return cls(triples, by_neighbour, np.searchsorted(triples[:, 0], np.arange(count + 1)), adjacency, len(graph.relations))
+        order = by_row(triples[:, 2], count)[0]
+        by_neighbour = triples[order[by_row(triples[order, 0], count)[0]]]
+        return cls(triples, by_neighbour, starts_of(counts(triples[:, 0], count)), adjacency, relations)
 
     @classmethod
     def of_task(cls, task: AlignmentTask) -> tuple[Edges, Edges]:
@@ -56,6 +62,37 @@ class Edges:
     def degrees(self) -> Ints:
         """(n,) how many neighbours each entity has."""
         return np.diff(self.adjacency.indptr).astype(np.int64)
+
+    @cached_property
+    def inverse_functionality(self) -> Floats:
+        """(2 r,) how well the end of each relation determines its beginning: the number of ends for each edge."""
+        from kgalign.parallel import counts, unique  # compiled code, slow to import
+
+        count, kinds = self.adjacency.shape[0], 2 * self.relations
+        of_ends = counts(unique(self.triples[:, 1] * np.int64(count) + self.triples[:, 2])[0] // max(count, 1), kinds)
+        found: Floats = of_ends / np.maximum(counts(self.triples[:, 1], kinds), 1)
+        return found
+
+    @cached_property
+    def profiles(self) -> scipy.sparse.csr_array:
+        """(n, 2 r) how often each entity has each relation, forwards and backwards; rare relations count for more; rows of unit length."""
+        count, kinds = self.adjacency.shape[0], 2 * self.relations
+        entries = np.ones(len(self.triples), np.float32), (self.triples[:, 0], self.triples[:, 1])
+        profile = scipy.sparse.csr_array(entries, shape=(count, kinds))
+        profile.sum_duplicates()
+        rarity = np.log(count / (1 + np.bincount(profile.indices, minlength=kinds))).clip(0).astype(np.float32)
+        profile.data = np.log1p(profile.data) * rarity[profile.indices]
+        lengths = np.sqrt(profile.multiply(profile).sum(axis=1))
+        profile.data /= np.repeat(np.maximum(lengths, 1e-9), np.diff(profile.indptr)).astype(np.float32)
+        return profile
+
+    @cached_property
+    def two_hops(self) -> scipy.sparse.csr_array:
+        """(n, n) for each entity the mean over its neighbours of what is next to them, without the entity itself."""
+        from kgalign.features.hops import two_hops  # compiled code, slow to import
+
+        itself = scipy.sparse.eye_array(len(self.starts) - 1, dtype=np.float32, format="csr")
+        return two_hops(self.adjacency, self.adjacency, itself)
 
 
 @dataclass(frozen=True)

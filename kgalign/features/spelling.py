@@ -57,7 +57,9 @@ def spellings_of(columns: Iterable[Sequence[str]]) -> list[Spelling]:
     commas = [_prevails(own, DECIMAL_COMMA.fullmatch, DECIMAL_POINT.fullmatch) for own in numbers]
     usual = True in commas and False not in commas
     return [
-        Spelling(
+        PLAIN
+        if not texts
+        else Spelling(
             decimal_comma=usual and any("," in value for value in own) if comma is None else comma,
             day_first=_prevails(texts, _is_day_first, _is_month_first),
             digit_dates=bool(texts) and all(map(DIGIT_DATE.fullmatch, texts)),

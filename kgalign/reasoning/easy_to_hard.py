@@ -123,9 +123,10 @@ class _Loop:
             self.on_step(name)
 
     def handed_on(self, state: State) -> State:
-        """The same state, kept without its candidates."""
+        """The same state without its candidates, and kept so: the next prediction finds them anew."""
+        state = replace(state, scored=NO_CANDIDATES, candidates=NO_CANDIDATES)
         if self.kept:
-            self.kept.keep(replace(state, scored=NO_CANDIDATES, candidates=NO_CANDIDATES))
+            self.kept.keep(state)
         return state
 
 
@@ -223,7 +224,8 @@ def _run_phase(loop: _Loop, task: AlignmentTask, state: State, held_out: Alignme
             loop.on_round(figures, Decision(candidates, alignment, confident))
         if figures.stopped:
             break
-        loop.handed_on(state)
+        state = loop.handed_on(state)
+        del scored, candidates  # the next prediction needs the room
     return state
 
 
@@ -436,8 +438,12 @@ def _without(candidates: Candidates, known: Alignment) -> Candidates:
 
 def _dated(found: Alignment, confident: Alignment, number: int) -> Alignment:
     """The same links, each with the round since which it has been confident without a break."""
-    since = dict(zip(confident.keys.tolist(), confident.rounds.tolist(), strict=True))
-    rounds = np.array([since.get(key, number) for key in found.keys.tolist()], np.int64)
+    rounds = np.full(len(found), number, np.int64)
+    if len(confident):
+        order = np.argsort(confident.keys)
+        places = np.minimum(np.searchsorted(confident.keys, found.keys, sorter=order), len(order) - 1)
+        same = confident.keys[order[places]] == found.keys
+        rounds[same] = confident.rounds[order[places[same]]]
     return replace(found, rounds=rounds)
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from scipy.optimize import minimize
 
+from kgalign.blocks import one_dense_thread
 from kgalign.data import Floats, Ints
 
 FARTHEST = 50.0  # log-odds beyond are as good as certain
@@ -86,7 +87,8 @@ def fit_no_match(features: Sequence[Feature], right: Floats, wrong: Floats) -> N
         return float(shares @ np.logaddexp(0, -margins) + pull @ away**2 / 2), gradient
 
     bounds = [*((0.0, None) for _ in features), (None, None)]
-    found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds).x
+    with one_dense_thread():
+        found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds).x
     fitted = NoMatchClassifier(found[:-1], float(found[-1]))
     return replace(fitted, taught=fitted.log_odds(right))
 

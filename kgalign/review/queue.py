@@ -137,8 +137,7 @@ def _moves(run: ReviewedRun, edges: tuple[Edges, Edges], sources: Ints, targets:
 
 def _determined(side: Edges) -> scipy.sparse.csr_array:
     """(n, n) how far each entity, at the end of a relation, determines another one at its beginning."""
-    from kgalign.features.functionality import inverse_functionality  # compiled code, slow to import
 
     beginnings, relations, ends = side.triples.T
     size = side.adjacency.shape[0]
-    return scipy.sparse.csr_array((inverse_functionality(side)[relations], (ends, beginnings)), shape=(size, size))
+    return scipy.sparse.csr_array((side.inverse_functionality[relations], (ends, beginnings)), shape=(size, size))

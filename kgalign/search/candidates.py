@@ -12,7 +12,7 @@ from scipy import sparse
 from kgalign.blocks import row_blocks
 from kgalign.data import Candidates, Floats, Ints
 from kgalign.errors import OptionError
-from kgalign.matrices import rows_of, transposed
+from kgalign.matrices import Beside, rows_of, transposed
 from kgalign.parallel import argsort, by_row, parts, starts_of, taken
 from kgalign.search.dense import MEMORY_MB, Metric, comparable_rows, dense_blocks, dense_top_k
 from kgalign.search.engine import Engine, LocalThreads
@@ -28,7 +28,7 @@ from kgalign.search.kernels import (
 )
 
 MOST_ROWS = 1 << 14  # of a block: large searches have enough blocks for many machines
-Vectors = Any  # (n, d) a numpy array, a torch tensor, or a csr_array of scipy
+Vectors = Any  # (n, d) a numpy array, a torch tensor, a csr_array of scipy, or several of these beside each other
 
 
 def find_candidates(
@@ -152,6 +152,8 @@ def _narrow(columns: Ints, scores: Floats) -> tuple[Ints, Floats]:
 
 
 def _rows(vectors: Vectors, ids: Ints) -> Vectors:
+    if isinstance(vectors, Beside):
+        return vectors.rows(ids)
     return rows_of(vectors, ids) if sparse.issparse(vectors) else vectors[ids]
 
 

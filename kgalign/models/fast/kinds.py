@@ -11,6 +11,7 @@ from kgalign.data import AlignmentTask, Floats, Ints, one_link
 from kgalign.features.codes import Codes, OtherCodes, shared_codes
 from kgalign.features.contradictions import contradicting_relations, contradicting_values
 from kgalign.features.encoders import encoded_names
+from kgalign.features.hops import two_hops
 from kgalign.features.literals import literal_features
 from kgalign.features.names import equal_names, ngram_similarity, other_languages, word_similarity
 from kgalign.features.profiles import profile_vectors
@@ -19,7 +20,7 @@ from kgalign.features.texts import text_vectors
 from kgalign.iri import is_iri, normal_iri
 from kgalign.matrices import product
 from kgalign.models.fast.evidence import Evidence, EvidenceKind, NoMatchFeature, View
-from kgalign.models.fast.vectors import feature_rarity, relation_features, roles, two_hops, weighted, without_weak
+from kgalign.models.fast.vectors import feature_rarity, relation_features, roles, weighted, without_weak
 from kgalign.seams import Options
 from kgalign.search import Similarity, Vectors, pair_products
 
@@ -45,8 +46,10 @@ class Differences:
     in_hierarchy: tuple[Ints, Ints]
 
     def compare(self, sources: Ints, targets: Ints) -> Floats:
-        weight = np.where(self.in_hierarchy[0][sources] & self.in_hierarchy[1][targets], IN_HIERARCHY, 1)
-        return weight * self.evidence.compare(sources, targets)
+        amounts = self.evidence.compare(sources, targets)
+        if not all(map(np.any, self.in_hierarchy)):
+            return amounts
+        return np.where(self.in_hierarchy[0][sources] & self.in_hierarchy[1][targets], IN_HIERARCHY, 1) * amounts
 
 
 def _other_relations(view: View) -> Differences | None:
@@ -123,7 +126,9 @@ def _neighbours(view: View) -> Neighbours | None:
 
 
 def _two_hops(view: View) -> Similarity | None:
-    return Similarity(*weighted(*two_hops(view.edges, view.near, view.shared))) if len(view.known) else None
+    if not len(view.known):
+        return None
+    return Similarity(*weighted(two_hops(view.edges[0].adjacency, view.near[0], view.shared), view.edges[1].two_hops))
 
 
 def _roles(view: View) -> Similarity | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.optimize import minimize
 
+from kgalign.blocks import one_dense_thread
 from kgalign.data import Floats, Ints
 
 
@@ -29,7 +30,8 @@ def fit_choice(rows: Ints, similarities: Floats, count: int, start: Floats) -> F
         pull = 1e-4 * (weights - start)
         return surprise + 0.5 * float((pull * (weights - start)).sum()), gradient + pull
 
-    return minimize(loss, start, jac=True, method="L-BFGS-B", bounds=[(0.01, 200)] * len(start)).x
+    with one_dense_thread():
+        return minimize(loss, start, jac=True, method="L-BFGS-B", bounds=[(0.01, 200)] * len(start)).x
 
 
 def best_wrong(rows: Ints, scores: Floats, count: int) -> Ints:

@@ -24,13 +24,14 @@ from kgalign.errors import OptionError, check_at_least
 from kgalign.features.anchors import most_probable
 from kgalign.features.constraints import allowed
 from kgalign.features.functionality import AnchoredEvidence
-from kgalign.matrices import beside
+from kgalign.matrices import Beside
 from kgalign.models import options_of
 from kgalign.models.fast.evidence import EvidenceKind, Found, Pairs, Prepared, Searching, View
 from kgalign.models.fast.growth import grow
 from kgalign.models.fast.kinds import KINDS
 from kgalign.models.fast.learning import best_wrong, fit_choice
 from kgalign.models.fast.probabilities import LinkProbabilities, PairFeatures
+from kgalign.parallel import add_scaled, taken
 from kgalign.reasoning.no_match import NoMatchClassifier, fit_no_match
 from kgalign.seams import Capabilities, Contributions
 from kgalign.search import Engine, LocalThreads, Similarity, pack, unique_pairs
@@ -253,12 +254,13 @@ class FittedFast:
         begin("searching by the graph")
         rows, targets = ready._pairs(task, found, rest=_undecided(task, known) if self.options.has_step(REST) else None)
         begin("scores")
-        scores = np.zeros(len(rows), np.float32)
+        sources, scores = taken(task.queries.astype(np.int32), rows), np.zeros(len(rows), np.float32)
         for name, evidence in found.items():
-            scores += np.float32(weights[name]) * evidence.compare(task.queries[rows], targets)
+            add_scaled(scores, evidence.compare(sources, targets), weights[name])
         begin("competition")
         widest = 4 if one_link(task.cardinality)[0] else 20
         candidates = _packed(task.queries, rows, targets, scores, widest * self.options.k)
+        del rows, targets, sources, scores  # as large as the candidates
         if task.protocol == "closed":
             if task.cardinality != "one-to-one":
                 return with_cardinality(candidates, task.cardinality)
@@ -407,7 +409,7 @@ class FittedFast:
         if not kinds:
             return None
         sides = (
-            beside([getattr(found[kind.name], side) for kind in kinds], [np.sqrt(kind.weight) for kind in kinds])
+            Beside([getattr(found[kind.name], side) for kind in kinds], [np.sqrt(kind.weight) for kind in kinds])
             for side in ("source", "target")
         )
         return Similarity(*sides)
@@ -499,6 +501,6 @@ def _present(computed: dict[str, Any]) -> Found:
 
 
 def _joined(pairs: list[Pairs]) -> Pairs:
-    nothing = np.empty(0, np.int64), np.empty(0, np.int32)
+    nothing = np.empty(0, np.int32), np.empty(0, np.int32)
     rows, targets = (np.concatenate(part) for part in zip(nothing, *pairs, strict=True))
     return rows, targets

@@ -6,9 +6,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kgalign.blocks import by_blocks
 from kgalign.data import INDIVIDUAL, Candidates, Cardinality, Floats, Ints, one_link
-from kgalign.decoding.marginals import FARTHEST, balance, matching_marginals, shared_among
+from kgalign.decoding.marginals import FARTHEST, balance, matching_marginals, share_among, share_rows
 from kgalign.features.anchors import anchored
 from kgalign.features.copies import one_to_one_copies
 from kgalign.features.functionality import AnchoredEvidence
@@ -98,7 +97,9 @@ class LinkProbabilities:
             believed = anchored(self.around.amount(candidates.queries, candidates.targets[np.arange(len(candidates)), winners]))
         else:
             believed = probability(log_odds, right)
-        return shared_among(won * believed[:, None], candidates.targets, as_odds=self.is_taught)
+        won *= believed[:, None]
+        share_among(won, candidates.targets, as_odds=self.is_taught)
+        return won
 
     def several(self, candidates: Candidates, cardinality: Cardinality) -> Floats:
         """(n, k) the probability of each candidate, where a target may have several links.
@@ -140,7 +141,9 @@ class LinkProbabilities:
 
     def _won_rows(self, candidates: Candidates) -> Floats:
         """(n, k) how far each candidate wins, by Sinkhorn normalisation: taught weights compare the candidates of one query only."""
-        return by_blocks(_shares_of_rows, balance(candidates, self.iterations))
+        shares = balance(candidates, self.iterations)
+        share_rows(shares)
+        return shares
 
     def _won(self, candidates: Candidates) -> Floats:
         """(n, k) how far each candidate wins among all one-to-one alignments; 1 where nothing else is plausible for either entity."""
@@ -179,11 +182,6 @@ class LinkProbabilities:
         values = self.features.values(candidates.queries[there], targets[there], scores[there])
         log_odds[there] = self.classifier.log_odds(values)
         return log_odds
-
-
-def _shares_of_rows(shares: Floats) -> Floats:
-    found: Floats = shares / np.maximum(shares.sum(axis=1, keepdims=True), 1e-30)
-    return found
 
 
 def _is_largest(ids: Ints, values: Floats) -> Ints:

@@ -9,11 +9,10 @@ from scipy import sparse
 from kgalign.data import Floats, Ints, KnowledgeGraph
 from kgalign.features.relations import Edges
 from kgalign.features.shared import capped
-from kgalign.matrices import from_entries, front, product, weighted_rows, without
-from kgalign.parallel import argsort, counts, flat, starts_of, sums, taken, unique
+from kgalign.matrices import from_entries, weighted_rows
+from kgalign.parallel import counts, starts_of, sums, taken, unique
 
 MIN_RELATION_MATCH = 0.05
-MOST_TWO_HOPS = 64  # features for each entity, on average
 Sides = tuple[sparse.csr_array, sparse.csr_array]  # (n, f), (m, f)
 
 
@@ -41,27 +40,6 @@ def relation_features(edges: tuple[Edges, Edges], shared: sparse.csr_array, matc
             )
         ),
     )
-
-
-def two_hops(edges: tuple[Edges, Edges], near: Sides, shared: sparse.csr_array) -> Sides:
-    """For each entity the mean over its neighbours of what is near them, without the entity's own link.
-
-    Two hops lead back to the entity itself, and a link is never evidence for itself.
-    """
-    own = shared, sparse.eye_array(shared.shape[1], dtype=np.float32, format="csr")
-    source, target = (_two_hops(*side) for side in zip((side.adjacency for side in edges), near, own, strict=True))
-    return source, target
-
-
-def _two_hops(adjacency: sparse.csr_array, near: sparse.csr_array, own: sparse.csr_array) -> sparse.csr_array:
-    """Hubs lead anywhere, and to more than memory would hold: neighbours with the least around them go first, as far as it lasts."""
-    degrees, reach = np.diff(adjacency.indptr), np.diff(near.indptr)
-    order = argsort(reach)
-    passable = np.zeros(len(reach), bool)
-    passable[order] = np.cumsum(degrees[order].astype(np.int64) * reach[order]) <= MOST_TWO_HOPS * len(reach)
-    shares = (1 / np.maximum(degrees, 1)).astype(np.float32)
-    mean = sparse.csr_array((taken(shares, flat(adjacency.indptr)), adjacency.indices, adjacency.indptr), shape=adjacency.shape)
-    return without(product(mean, front(near.data, near.indices, near.indptr, reach * passable, near.shape)), own)
 
 
 def roles(graph: KnowledgeGraph) -> sparse.csr_array:

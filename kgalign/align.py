@@ -139,17 +139,23 @@ def _opened(kept: KeptRounds | None, key: Callable[[], dict[str, str]]) -> Abstr
 
 def _known_by(task: AlignmentTask, model: Model, rules: Rules, load: str | Path | None) -> dict[str, str]:
     """What tells a run from all others that do not have the same result, part by part."""
+    from kgalign.search.engine import LocalThreads  # which imports numba
+
     options: dict[str, Any] = options_of(model) if is_dataclass(model) else {}
-    decoder = {"decoder": rules.decoder_name, "decoder_options": rules.all_decoder_options(task.protocol)}
+    decoder = rules.decoder_name if isinstance(rules.decoder, str) else rules.decoder
+    decoding = {"decoder": decoder, "decoder_options": rules.all_decoder_options(task.protocol)}
+    plain: Any = model
+    if model.capabilities.engines:
+        plain = plain.with_engine(LocalThreads())  # an engine changes nothing in the result
     # Only paths have no default; what is in a folder of checkpoints changes while the model is fitted.
     defaults: dict[str, Any] = {option.name: option.default for option in fields(model)} if is_dataclass(model) else {}
     paths = [value for name, value in options.items() if defaults[name] is None and name != "checkpoint"]
     files = file_hashes(path for path in (*paths, load) if path is not None)
     parts = {
-        "model": value_hash((type(model).__qualname__, model.capabilities.parts, str(load))),
-        "options of the model": value_hash(options),
+        "model": value_hash((type(model), str(load))),
+        "options of the model": value_hash(plain),
         "files of the model": value_hash(files),
-        "rules": value_hash({rule.name: getattr(rules, rule.name) for rule in fields(rules)} | decoder),
+        "rules": value_hash({rule.name: getattr(rules, rule.name) for rule in fields(rules)} | decoding),
     }
     return run_key({**task_hashes(task), **parts})
 

@@ -5,20 +5,26 @@ import logging
 import os
 import subprocess
 import sys
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import kgalign
-from kgalign import Alignment, align
+from kgalign import Alignment, Capabilities, align
 from kgalign.cli import run as command
+from kgalign.decoding.decoders import greedy, joint
 from kgalign.errors import KgalignError, OptionError
+from kgalign.models.fast import KINDS, Fast
+from kgalign.models.names import Names
 from kgalign.reasoning import State
 from kgalign.runs import KeptRounds, task_hashes
 from kgalign.runs.kept import ROUND, STORED, place_of_rounds
 from kgalign.runs.stored_values import restore, store
+from kgalign.search import LocalThreads
 
 SAME = ("alignment.tsv", "unmatched.tsv", "candidates.parquet", "evidence.parquet")
 KILLS = int(os.environ.get("KGALIGN_KILLS", "2"))
@@ -92,6 +98,82 @@ def test_rounds_of_another_run_are_refused_or_replaced(tmp_path, task, caplog):
     run = align(task, model="names", alpha=0.6, resume=KeptRounds(tmp_path / "run", must_fit=False))
     assert run.reasoning.rounds[0].number == 1
     assert any("differs in: rules; the run begins anew" in record.getMessage() for record in caplog.records)
+
+
+@dataclass(frozen=True)
+class Scaled:
+    """The names alone, with their scores times a factor."""
+
+    factor: float
+
+    @property
+    def capabilities(self):
+        return Capabilities()
+
+    def fit(self, task):
+        return FittedScaled(Names().fit(task), self.factor)
+
+
+class Unknown:
+    """The same, but nothing says what its options are."""
+
+    capabilities = Capabilities()
+
+    def __init__(self, factor):
+        self.factor = factor
+
+    def fit(self, task):
+        return FittedScaled(Names().fit(task), self.factor)
+
+
+@dataclass
+class FittedScaled:
+    names: Any
+    factor: float
+    capabilities = Capabilities()
+
+    def predict(self, task, known):
+        found = self.names.predict(task, known)
+        return replace(found, scores=found.scores * self.factor)
+
+
+LIGHT = tuple(replace(kind, weight=kind.weight / 10) if kind.name == "names" else kind for kind in KINDS)
+
+
+@pytest.mark.parametrize(
+    ("first", "other", "part"),
+    [
+        ({"model": Fast()}, {"model": Fast(kinds=LIGHT)}, "options of the model"),
+        ({"model": Scaled(1.0)}, {"model": Scaled(0.2)}, "options of the model"),
+        ({"decoder": partial(joint, tau=0.3)}, {"decoder": partial(joint, tau=0.2)}, "rules"),
+        ({"decoder": joint}, {"decoder": greedy}, "rules"),
+    ],
+)
+def test_rounds_of_other_objects_are_refused(tmp_path, task, first, other, part):
+    first, other = ({"model": "names", **each} for each in (first, other))
+    killed_after(1, task, tmp_path / "run", **first)
+    with pytest.raises(OptionError, match=f"differs in: {part};"):
+        align(task, resume=tmp_path / "run", **other)
+
+
+def test_rounds_of_an_equal_object_with_another_engine_go_on(tmp_path, task):
+    killed_after(1, task, tmp_path / "run", model=Names(k=5), decoder=partial(joint, tau=0.3))
+    heard = []
+    given = {"model": Names(k=5, engine=LocalThreads(2)), "decoder": partial(joint, tau=0.3)}
+    align(task, resume=tmp_path / "run", on_round=lambda figures, _: heard.append(figures.number), **given)
+    assert heard[0] == 2
+
+
+@pytest.mark.parametrize(
+    ("given", "name"), [({"model": Unknown(1.0)}, "Unknown"), ({"decoder": lambda candidates: joint(candidates)}, "lambda")]
+)
+def test_no_rounds_are_kept_of_objects_that_cannot_be_told_apart(tmp_path, task, caplog, given, name):
+    given = {"model": "names", **given}
+    with pytest.raises(OptionError, match=f"cannot be kept: another process could not tell .*{name}.* from all others"):
+        align(task, resume=tmp_path / "run", **given)
+    align(task, resume=KeptRounds(tmp_path / "run", must_fit=False), **given)
+    assert not place_of_rounds(tmp_path / "run").exists()
+    assert len([record for record in caplog.records if "rounds cannot be kept" in record.getMessage()]) == 1
 
 
 def test_files_that_a_model_was_given_belong_to_the_run(tmp_path, task):

@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import hashlib
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
+from enum import Enum
+from functools import partial
+from operator import attrgetter
+from pathlib import PurePath
+from types import FunctionType, MethodType, NoneType
 from typing import Any
 
 import numpy as np
 
 from kgalign.data import AlignmentTask
+from kgalign.errors import OptionError
 
 TEXTS = 1 << 16  # that are joined at once
 REMARKS = "record"  # fields that say how something was read, for people
+PLAIN = NoneType, str, int, float, complex, np.generic, Enum, PurePath  # whose text says all there is
 
 
 def task_hashes(task: AlignmentTask) -> dict[str, str]:
@@ -21,7 +29,11 @@ def task_hashes(task: AlignmentTask) -> dict[str, str]:
 
 
 def value_hash(value: Any) -> str:
-    """The SHA-256 of numbers, texts, arrays, and of dataclasses, sequences and mappings of them. Remarks do not count."""
+    """The SHA-256 of numbers, texts, arrays, functions, and of dataclasses, sequences and mappings of them. Remarks do not count.
+
+    Raises:
+        OptionError: Another process could not tell something in it from all others, such as a lambda.
+    """
     digest = hashlib.sha256()
     for part in _parts(value):
         digest.update(part)
@@ -33,8 +45,14 @@ def _parts(value: Any) -> Iterator[bytes | memoryview]:
     if isinstance(value, np.ndarray):
         yield f"array {value.dtype} {value.shape};".encode()
         yield np.ascontiguousarray(value).reshape(-1).view(np.uint8).data
-    elif is_dataclass(value):
-        yield f"{type(value).__name__};".encode()
+    elif isinstance(value, partial):
+        yield b"partial;"
+        yield from _parts((value.func, value.args, value.keywords))
+    elif isinstance(value, MethodType):
+        yield b"method;"
+        yield from _parts((value.__func__, value.__self__))
+    elif is_dataclass(value) and not isinstance(value, type):
+        yield f"{type(value).__module__}.{type(value).__qualname__};".encode()
         for field in fields(value):
             if field.name != REMARKS:
                 yield f"{field.name}=".encode()
@@ -48,8 +66,27 @@ def _parts(value: Any) -> Iterator[bytes | memoryview]:
         yield f"sequence {len(value)};".encode()
         for start in range(0, len(value), TEXTS):
             yield from _sequence_parts(value[start : start + TEXTS])
-    else:
+    elif isinstance(value, PLAIN):
         yield f"{type(value).__name__} {value!r};".encode("utf-8", "surrogatepass")
+    else:
+        yield f"{_place_in_code(value)};".encode()
+
+
+def _place_in_code(value: Any) -> str:
+    """Where a function or class is found again: by its name in its module, or by its line in kgalign, whose version is known."""
+    try:
+        if attrgetter(value.__qualname__)(sys.modules[value.__module__]) is value:
+            return f"{value.__module__}.{value.__qualname__}"
+    except (AttributeError, KeyError):  # an object that is no function, or one that was made inside of another
+        pass
+    if isinstance(value, FunctionType) and not value.__closure__:
+        module = value.__globals__["__name__"]  # a decorator may have copied that of another function
+        if module.startswith("kgalign."):
+            return f"{module}:{value.__code__.co_firstlineno}"
+    name = getattr(value, "__qualname__", type(value).__qualname__)
+    raise OptionError(
+        f"another process could not tell {name} from all others; expected a dataclass, a function with a name in a module, or a partial"
+    )
 
 
 def _sequence_parts(values: Sequence[Any]) -> Iterator[bytes | memoryview]:

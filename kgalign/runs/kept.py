@@ -15,7 +15,7 @@ from pathlib import Path
 
 from kgalign.data import Alignment, Candidates
 from kgalign.drafts import lock, reason_of, sync_folder, unlock
-from kgalign.errors import OptionError, one_line
+from kgalign.errors import KgalignError, OptionError, one_line
 from kgalign.reasoning import HeldOut, Round, State
 from kgalign.reasoning.calibration import Rescaling, Sharpening
 from kgalign.runs.stored_values import restore, store
@@ -56,6 +56,8 @@ class KeptRounds:
         """
         keeper = Keeper(self, key)
         try:
+            if self.must_fit:
+                keeper.know()
             keeper.found = keeper.read()
             yield keeper
         except KeyboardInterrupt:
@@ -77,6 +79,13 @@ class Keeper:
     found: State | None = None
     failed: bool = False
     rounds: int = 0
+
+    def know(self) -> None:
+        """Refuses at once a run that another process could not know again."""
+        try:
+            self._known_by()
+        except OptionError as error:
+            raise OptionError(f"`resume`: rounds of this run cannot be kept: {error}") from None
 
     def load(self) -> State | None:
         """The state after the last round that an earlier process has kept, if it is of this run."""
@@ -101,7 +110,11 @@ class Keeper:
         except (ValueError, OSError) as error:
             self._refuse(f"the round kept there cannot be read ({one_line(str(error), 120)})")
             return None
-        own = dict(self._known_by())
+        try:
+            own = dict(self._known_by())
+        except KgalignError as error:
+            self._give_up(str(error))
+            return None
         if other := [name for name in own | known_by if own.get(name) != known_by.get(name)]:
             self._refuse(f"the round kept there is of another run, which differs in: {', '.join(other)}")
             return None
@@ -115,19 +128,19 @@ class Keeper:
             return
         place = self.options.place
         try:
+            known_by = dict(self._known_by())
             place.mkdir(parents=True, exist_ok=True)
             if self.handle is None:
                 self.handle = lock(place)
             with (place / NEW).open("wb") as file:
-                store((dict(self._known_by()), state), file)
+                store((known_by, state), file)
                 file.flush()
                 os.fsync(file.fileno())
             (place / NEW).replace(place / ROUND)
             sync_folder(place)
             self.rounds = len(state.rounds)
-        except OSError as error:
-            self.failed = True
-            logger.warning("%s: rounds cannot be kept (%s); the run goes on without", place, reason_of(error))
+        except (OSError, KgalignError) as error:
+            self._give_up(reason_of(error) if isinstance(error, OSError) else str(error))
 
     def say_what_is_kept(self) -> None:
         """Says after an interruption where the run would go on."""
@@ -138,6 +151,10 @@ class Keeper:
         if self.known_by is None:
             self.known_by = self.key()
         return self.known_by
+
+    def _give_up(self, reason: str) -> None:
+        self.failed = True
+        logger.warning("%s: rounds cannot be kept (%s); the run goes on without", self.options.place, reason)
 
     def _refuse(self, reason: str) -> None:
         place = self.options.place

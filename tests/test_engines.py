@@ -1,11 +1,13 @@
 """Engines: local threads, tasks of Ray, and parts that share a folder find the same bytes, whatever is killed meanwhile."""
 
+import errno
 import os
 import socket
 import subprocess
 import sys
 import threading
 import time
+from collections import Counter
 from contextlib import suppress
 from pathlib import Path
 
@@ -18,7 +20,7 @@ from kgalign.cli import run as command
 from kgalign.errors import KgalignError
 from kgalign.search import top_k
 from kgalign.search.candidates import sparse_block
-from kgalign.search.folder_tasks import ALIVE, TASK, FolderTasks, _result, _write_task, joined, work_on_part
+from kgalign.search.folder_tasks import ALIVE, FUNCTIONS, TASK, FolderTasks, _result, _write_task, joined, work_on_part
 
 ROWS = 400
 
@@ -90,6 +92,67 @@ def test_blocks_that_a_part_claims_and_does_not_deliver_are_taken_over(tmp_path,
     with joined(folder, least_bytes=0) as engine:
         assert same(top_k(source, source, 5, engine=engine), top_k(source, source, 5))
     thread.join(10)
+
+
+def scripted(folder, monkeypatch, seconds, script):
+    """What the join finds while a script claims and delivers blocks, which take it so long; with how many it did, and at a time."""
+    heard = Counter()
+
+    def find(block, *shared):
+        heard["done"] += 1
+        heard["now"] += 1
+        heard["at a time"] = max(heard["at a time"], heard["now"])
+        time.sleep(seconds)
+        heard["now"] -= 1
+        return (np.array([block.start]),)
+
+    monkeypatch.setitem(FUNCTIONS, "find", find)
+    monkeypatch.setattr("kgalign.search.folder_tasks._write_task", lambda place, *task: (place.mkdir(), script(place)))
+    with joined(folder, least_bytes=0) as engine:
+        found = [int(at[0][0]) for at in engine.map(find, [slice(at, at + 1) for at in range(8)], (vectors(),))]
+    return found, heard
+
+
+def claim(place):
+    for number in range(8):
+        (place / f"{number}.claim").touch()
+
+
+def test_blocks_of_a_part_that_is_killed_are_taken_over_by_all_threads(tmp_path, monkeypatch):
+    monkeypatch.setattr("kgalign.search.folder_tasks.PATIENCE", (0.2, 0.0))
+    monkeypatch.setattr("numba.get_num_threads", lambda: 4)
+    found, heard = scripted(tmp_path / "parts", monkeypatch, 0.3, claim)
+    assert (found, heard["done"], heard["at a time"]) == (list(range(8)), 8, 4)
+
+
+def test_a_part_that_delivers_slowly_is_not_overtaken(tmp_path, monkeypatch):
+    monkeypatch.setattr("kgalign.search.folder_tasks.PATIENCE", (0.6, 0.0))
+
+    def deliver(place):
+        claim(place)
+
+        def go_on():
+            for number in reversed(range(8)):  # the join waits for the first
+                time.sleep(0.15)
+                np.savez(place / "new", np.array([number]))
+                (place / "new.npz").rename(place / f"{number}.npz")
+
+        threading.Thread(target=go_on, daemon=True).start()
+
+    found, heard = scripted(tmp_path / "parts", monkeypatch, 0, deliver)
+    assert (found, heard["done"]) == (list(range(8)), 0)
+
+
+def test_a_folder_in_which_nothing_can_be_claimed_is_refused(tmp_path, monkeypatch):
+    def refuse(path, *options):
+        if str(path).endswith(".claim"):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return opened(path, *options)
+
+    opened = os.open
+    monkeypatch.setattr(os, "open", refuse)
+    with pytest.raises(KgalignError, match=r"could not be claimed \(No space left on device\); expected a folder with room"):
+        scripted(tmp_path / "parts", monkeypatch, 0, lambda place: None)
 
 
 def test_small_and_dense_searches_are_not_written(tmp_path):

@@ -13,10 +13,10 @@ import shutil
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from itertools import count
+from itertools import count, islice
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +35,10 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {"sparse_block": sparse_block}  # whi
 LEAST_BYTES = 1 << 23  # of what blocks share: less is quicker done here than written
 BEAT = 10.0  # seconds between two signs of life of the join
 SILENT = 600.0  # seconds without one after which a part ends
-PATIENCE = 10.0, 3.0  # seconds, and times the longest block of the join, after which it takes over a block of a part
+PATIENCE = (
+    10.0,
+    3.0,
+)  # seconds, and times the longest block of the join, without a new result after which it takes over blocks of parts
 WAIT = 0.05  # seconds between two looks at the folder
 ALIVE, TASK = "alive", "task.json"
 
@@ -67,29 +70,88 @@ class FolderTasks:
             _write_task(place, name, blocks, shared)
         except OSError as error:
             raise OptionError(f"{place}: could not be written ({reason_of(error)}); expected a folder with room") from None
-        longest = [0.0]
-
-        def work(number: int) -> Any:
-            began = time.monotonic()
-            result = function(blocks[number], *shared)
-            longest[0] = max(longest[0], time.monotonic() - began)
-            return result
-
-        with ThreadPoolExecutor(numba.get_num_threads()) as pool:
-            own = list(pool.map(lambda number: work(number) if _claim(place, number) else None, range(len(blocks))))
-            waited = time.monotonic()
-            for number, result in enumerate(own):
-                while result is None:
-                    result = _result(place, number)
-                    if result is None and time.monotonic() - waited > max(PATIENCE[0], PATIENCE[1] * longest[0]):
-                        result = work(number)
-                    elif result is None:
-                        time.sleep(WAIT)
-                yield result
+        yield from _Search(place, function, blocks, shared).results()
         shutil.rmtree(place, ignore_errors=True)
 
     def begin(self, step: str) -> None:
         """Tells nobody."""
+
+
+@dataclass
+class _Search:
+    """A search as the join sees it.
+
+    Attributes:
+        place: Its folder.
+        function: What finds the result of a block.
+        blocks: Rows that cover all rows.
+        shared: What all blocks need.
+        others: The blocks that parts have claimed.
+        again: Those of them that are done here after all.
+        longest: The seconds of the longest block that was done here.
+        delivered: How many results of parts were there when somebody looked.
+        heard: When the last block was done that nobody had done before.
+    """
+
+    place: Path
+    function: Callable[..., Any]
+    blocks: Sequence[slice]
+    shared: Sequence[Any]
+    others: list[int] = field(default_factory=list)
+    again: dict[int, Future[Any]] = field(default_factory=dict)
+    longest: float = 0.0
+    delivered: int = 0
+    heard: float = field(default_factory=time.monotonic)
+
+    def results(self) -> Iterator[Any]:
+        """The result of each block, in their order."""
+        pool = ThreadPoolExecutor(numba.get_num_threads())
+        try:
+            for number, result in enumerate(pool.map(self._do_if_free, range(len(self.blocks)))):
+                yield self._of_part(number, pool) if result is None else result
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+    def _do_if_free(self, number: int) -> Any:
+        """The result of a block; None: a part has claimed it."""
+        if not _claim(self.place, number):
+            self.others.append(number)
+            return None
+        result = self._do(number)
+        self.heard = time.monotonic()
+        return result
+
+    def _do(self, number: int) -> Any:
+        began = time.monotonic()
+        result = self.function(self.blocks[number], *self.shared)
+        self.longest = max(self.longest, time.monotonic() - began)
+        return result
+
+    def _do_again(self, number: int) -> Any:
+        found = _result(self.place, number)
+        return self._do(number) if found is None else found
+
+    def _of_part(self, number: int, pool: ThreadPoolExecutor) -> Any:
+        """The result of a block that a part has claimed: from the part, or from here if parts are silent for too long."""
+        while True:
+            again = self.again.get(number)
+            result = again.result() if again is not None and again.done() else _result(self.place, number)
+            if result is not None:
+                return result
+            self._take_over(number, pool)
+            time.sleep(WAIT)
+
+    def _take_over(self, first: int, pool: ThreadPoolExecutor) -> None:
+        """Gives each free thread a block, from the first one that is waited for, if parts are silent for too long."""
+        now = len(list(self.place.glob("*.npz")))
+        if now > self.delivered:
+            self.delivered, self.heard = now, time.monotonic()
+        if time.monotonic() - self.heard <= max(PATIENCE[0], PATIENCE[1] * self.longest):
+            return
+        free = numba.get_num_threads() - sum(not each.done() for each in self.again.values())
+        left = (at for at in sorted(self.others) if at >= first and at not in self.again)
+        missing = (at for at in left if not (self.place / f"{at}.npz").exists())
+        self.again |= {at: pool.submit(self._do_again, at) for at in islice(missing, free)}
 
 
 @contextmanager
@@ -218,8 +280,14 @@ def _claim(place: Path, number: int) -> bool:
     """Whether a block was nobody's, and is now of this process."""
     try:
         os.close(os.open(place / f"{number}.claim", os.O_CREAT | os.O_EXCL | os.O_WRONLY))
-    except OSError:  # claimed already; or the search is over
+    except FileExistsError:
         return False
+    except OSError as error:
+        if not place.is_dir():  # the search is over
+            return False
+        raise OptionError(
+            f"{place}: a block could not be claimed ({reason_of(error)}); expected a folder with room that all parts see"
+        ) from None
     return True
 
 

@@ -280,6 +280,21 @@ def test_two_nodes_of_ray_find_the_same_bytes_and_one_that_is_killed_costs_time_
         assert (run / name).read_bytes() == (alone / name).read_bytes()
 
 
+@pytest.mark.slow
+def test_blocks_that_no_process_of_ray_can_do_are_named(cluster, monkeypatch):
+    from kgalign.search import ray_tasks
+
+    def die(block):
+        os._exit(1)
+
+    monkeypatch.setattr(ray_tasks, "RETRIES", 1)
+    with pytest.raises(KgalignError, match=r"^rows 100 to 200 of a search cannot be worked on in the cluster \("):
+        list(ray_tasks.RayTasks().map(die, [slice(100, 200)], ()))
+    monkeypatch.setattr(ray_tasks, "__version__", "0.0.1")
+    with pytest.raises(KgalignError, match=rf"has kgalign {kgalign.__version__}; the process that aligns has 0\.0\.1"):
+        list(ray_tasks.RayTasks().map(die, [slice(100, 200)], ()))
+
+
 def test_without_ray_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "ray", None)
     monkeypatch.delitem(sys.modules, "kgalign.search.ray_tasks", raising=False)

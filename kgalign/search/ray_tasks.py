@@ -10,13 +10,18 @@ from dataclasses import dataclass
 from typing import Any
 
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # read when ray is imported: it would report its use to its makers
+os.environ.setdefault("RAY_task_oom_retries", "20")  # likewise: RETRIES, of tasks that are killed for their memory
 
 import ray
+from ray.exceptions import RayError, RayTaskError
 
-from kgalign.errors import OptionError
+from kgalign.characters import first_line
+from kgalign.errors import KgalignError, OptionError
 from kgalign.search.engine import LocalThreads
+from kgalign.version import __version__
 
 PLACE = re.compile(r"(?:ray://)?([^/\s]+):(\d{1,5})")  # of a machine and its port
+RETRIES = 20  # of a task whose process or machine is killed: a block that always does so must not run for ever
 PATIENCE = 10.0  # seconds that a cluster may take to answer
 
 
@@ -51,12 +56,16 @@ class RayTasks:
             yield from LocalThreads().map(function, blocks, shared, at_once=at_once)
             return
         self._connect()
-        task = ray.remote(_work).options(num_cpus=1, max_retries=-1)
-        given = ray.put((function, tuple(shared)))  # by the driver: what a worker puts there is lost with it
+        task = ray.remote(_work).options(num_cpus=1, max_retries=RETRIES)
+        given = ray.put((__version__, function, tuple(shared)))  # by the driver: what a worker puts there is lost with it
         waiting = [task.remote(block, given) for block in blocks]
         try:
-            while waiting:
-                yield ray.get(waiting[0])
+            for block in blocks:
+                try:
+                    result = ray.get(waiting[0])
+                except RayError as error:
+                    raise _failed(block, error) from error
+                yield result
                 waiting.pop(0)
         finally:
             for each in waiting:
@@ -76,9 +85,19 @@ class RayTasks:
             raise _nobody_answers(self.address, error) from None
 
 
-def _work(block: slice, given: tuple[Callable[..., Any], tuple[Any, ...]]) -> Any:
-    function, shared = given
+def _work(block: slice, given: tuple[str, Callable[..., Any], tuple[Any, ...]]) -> Any:
+    version, function, shared = given
+    if version != __version__:
+        raise OptionError(f"{socket.gethostname()} has kgalign {__version__}; the process that aligns has {version}")
     return function(block, *shared)
+
+
+def _failed(block: slice, error: RayError) -> KgalignError:
+    reason = first_line(error.cause if isinstance(error, RayTaskError) else error)
+    return KgalignError(
+        f"rows {block.start:,} to {block.stop:,} of a search cannot be worked on in the cluster ({reason}); "
+        "expected the same version of kgalign and enough memory on all its machines"
+    )
 
 
 def _nobody_answers(address: str | None, error: Exception) -> OptionError:

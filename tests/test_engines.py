@@ -17,7 +17,7 @@ from scipy import sparse
 
 import kgalign
 from kgalign.cli import run as command
-from kgalign.errors import KgalignError
+from kgalign.errors import DataError, KgalignError
 from kgalign.search import top_k
 from kgalign.search.candidates import sparse_block
 from kgalign.search.folder_tasks import ALIVE, FUNCTIONS, TASK, FolderTasks, _result, _write_task, joined, work_on_part
@@ -180,6 +180,24 @@ def test_a_part_refuses_a_join_of_another_version_and_calls_no_other_function(tm
         (folder / ALIVE).write_text(f'{{"kgalign": "{kgalign.__version__}", "join": "join-x"}}')
         with pytest.raises(KgalignError, match="system"):
             work_on_part(folder, 1, 1, print)
+
+
+def test_a_join_gives_signs_of_life_while_it_reads(tmp_path, monkeypatch, capsys):
+    heard = []
+
+    def slow_read(*args, **options):
+        while not heard and time.monotonic() < began + 30:
+            heard.extend((tmp_path / ".run.parts").glob(ALIVE))
+            time.sleep(0.01)
+        raise DataError("graphs: enough was read")
+
+    began = time.monotonic()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("kgalign.cli.align.read", slow_read)
+    assert command(["align", "left.tsv", "right.tsv", "--join"]) == 2
+    assert heard
+    assert "enough was read" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(

@@ -208,26 +208,27 @@ def align_command(
     lists = [each for side in ("only_source", "only_target") for each in how[side] if Path(each).is_file()]
     began = time.perf_counter()
     console.print(f"reading {source}" + (f" and {target}" if target else ""))
-    with working("reading"):
-        inputs = file_hashes((*files.values(), gold, query, *lists, *(decisions or ())))
-        task, gold_links = read(**files, gold=gold, protocol=protocol.value if protocol else None, **how)  # type: ignore[arg-type]
-    seconds = {"read": time.perf_counter() - began}
-    show_task(task, seconds["read"])
-    with shown_progress(console) as progress, opened_engine(engine, address, output if join else None) as chosen:
-        run = align(
-            task,
-            gold_links,
-            model=model,
-            options=options,
-            rules=rules,
-            load=load,
-            save=save,
-            resume=None if resume is False else KeptRounds(output) if resume else KeptRounds(output, LONG, must_fit=False),
-            bootstrap=bootstrap,
-            engine=chosen,
-            on_round=show_round,
-            progress=progress,
-        )
+    with opened_engine(engine, address, output if join else None) as chosen:  # before reading: parts wait for a sign of the join
+        with working("reading"):
+            inputs = file_hashes((*files.values(), gold, query, *lists, *(decisions or ())))
+            task, gold_links = read(**files, gold=gold, protocol=protocol.value if protocol else None, **how)  # type: ignore[arg-type]
+        seconds = {"read": time.perf_counter() - began}
+        show_task(task, seconds["read"])
+        with shown_progress(console) as progress:
+            run = align(
+                task,
+                gold_links,
+                model=model,
+                options=options,
+                rules=rules,
+                load=load,
+                save=save,
+                resume=None if resume is False else KeptRounds(output) if resume else KeptRounds(output, LONG, must_fit=False),
+                bootstrap=bootstrap,
+                engine=chosen,
+                on_round=show_round,
+                progress=progress,
+            )
     given = {name: _whole_place(path) for name, path in files.items() if path is not None}
     run = replace(
         run,

@@ -6,8 +6,8 @@ import json
 import os
 import sys
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +17,7 @@ from kgalign.blocks import threads
 from kgalign.data import AlignmentTask
 
 COSTS = Path(__file__).with_name("costs.json")  # which `python -m benchmarks.measure.plan` measures
+LONG = 3600.0  # seconds: more machines are worth the trouble for a run that may take longer
 ENOUGH = 0.8  # of the memory that is free: more may be taken by others before the run is over
 
 
@@ -31,8 +32,8 @@ class Plan:
         free_mb: The memory that is free on this machine; None: the system does not say.
         cores: The threads that a run uses.
         speed: How fast this machine is, against the one on which the costs were measured.
-        engine: What the run would take, see `kgalign.search.Engine`.
-        advice: What to do where the run does not fit.
+        engine: The name of the engine that suits the run: `ray`, or parts and a join in its place, where it may take hours.
+        advice: What to do where the run does not fit, or takes hours.
     """
 
     sizes: Mapping[str, int]
@@ -60,10 +61,16 @@ def plan_run(task: AlignmentTask) -> Plan:
     memory = float(counts @ costs["memory_mb"])
     free = free_memory_mb()
     low, high = costs["spread"]
-    advice = ""
-    if free is not None and memory > ENOUGH * free:
-        advice = "this is more than is free: take a machine with more memory, or align fewer entities (`only_source`, `types`)"
-    return Plan(sizes, (low * seconds, high * seconds), memory, free, cores, speed, "local", advice)
+    plan = Plan(sizes, (low * seconds, high * seconds), memory, free, cores, speed, "ray" if high * seconds > LONG else "local")
+    return replace(plan, advice="; ".join(_advice(plan)))
+
+
+def _advice(plan: Plan) -> Iterator[str]:
+    if not plan.fits:
+        yield "this is more than is free: take a machine with more memory, or align fewer entities (`only_source`, `types`)"
+        yield "other machines take no memory off the process that aligns"
+    if plan.engine != "local":
+        yield "other machines share the searches, and nothing else, with --engine ray, or with --part and --join"
 
 
 def sizes_of(task: AlignmentTask) -> dict[str, int]:

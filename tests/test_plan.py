@@ -38,11 +38,12 @@ def test_a_plan_is_for_two_graphs(graphs, capsys):
 
 
 def test_larger_graphs_take_more_and_what_does_not_fit_is_said(monkeypatch):
+    monkeypatch.setattr("kgalign.plan.probe_seconds", lambda: 0.1)
     task, _ = kgalign.demo()
     small = plan_run(task)
     triples = np.tile(task.source.triples, (1000, 1))
     large = plan_run(replace(task, source=replace(task.source, triples=triples)))
-    assert large.seconds[1] > small.seconds[1]
+    assert large.seconds[1] >= small.seconds[1]
     assert large.memory_mb > small.memory_mb
     assert small.fits
     assert not small.advice
@@ -50,6 +51,17 @@ def test_larger_graphs_take_more_and_what_does_not_fit_is_said(monkeypatch):
     tight = plan_run(task)
     assert not tight.fits
     assert "take a machine with more memory" in tight.advice
+    assert "other machines take no memory off the process that aligns" in tight.advice
+    assert tight.engine == "local"
+
+
+def test_a_run_that_takes_hours_may_use_other_machines_for_its_searches(graphs, capsys, monkeypatch):
+    for probe, engine, advised in ((0.1, "local", False), (1e5, "ray", True)):  # on a machine that is a million times slower
+        monkeypatch.setattr("kgalign.plan.probe_seconds", lambda probe=probe: probe)
+        assert command(["info", *graphs, "--plan", "--json"]) == 0
+        plan = json.loads(capsys.readouterr().out)["plan"]
+        assert plan["engine"] == engine
+        assert ("other machines share the searches, and nothing else, with --engine ray" in plan["advice"]) == advised
 
 
 def test_the_estimate_of_the_demo_is_no_fantasy():

@@ -56,7 +56,7 @@ def plan_lines(plan: Plan, reading: float) -> dict[str, str]:
         "reading": duration(reading),
         "time after reading": f"{duration(plan.seconds[0])} to {duration(plan.seconds[1])}",
         "memory": f"about {plan.memory_mb / 1024:.1f} GiB{free}",
-        "engine": f"{plan.engine}, {threads} of one process",
+        "engine": f"{plan.engine}, {threads} of {'one process' if plan.engine == 'local' else 'this machine and those of others'}",
         "speed of this machine": f"{plan.speed:.2f} of the one that the estimates were measured on",
         **({"advice": with_flags(plan.advice)} if plan.advice else {}),
     }

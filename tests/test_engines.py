@@ -155,6 +155,23 @@ def test_a_folder_in_which_nothing_can_be_claimed_is_refused(tmp_path, monkeypat
         scripted(tmp_path / "parts", monkeypatch, 0, lambda place: None)
 
 
+def test_a_part_that_has_nothing_to_do_leaves_the_folder_in_peace(tmp_path, monkeypatch):
+    opened, loaded = [], np.load
+    monkeypatch.setattr(np, "load", lambda *args, **options: opened.append(args) or loaded(*args, **options))
+    folder = tmp_path / "parts"
+    with joined(folder, least_bytes=0) as engine:
+        place = engine.folder / "search-0"
+        _write_task(place, "sparse_block", [slice(at, at + 50) for at in range(0, ROWS, 50)], (vectors(), 5))
+        claim(place)
+        thread, told = part_of(folder)
+        while not opened:
+            time.sleep(0.01)
+        time.sleep(1.0)
+        assert len(opened) == 3, "the arrays of one sparse matrix, once"
+    thread.join(10)
+    assert told[-1] == 0
+
+
 def test_small_and_dense_searches_are_not_written(tmp_path):
     source = vectors()
     with joined(tmp_path / "parts") as engine:

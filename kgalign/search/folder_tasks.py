@@ -39,7 +39,7 @@ PATIENCE = (
     10.0,
     3.0,
 )  # seconds, and times the longest block of the join, without a new result after which it takes over blocks of parts
-WAIT = 0.05  # seconds between two looks at the folder
+WAIT, LONGEST_WAIT = 0.05, 1.0  # seconds between two looks at the folder: of a part that has nothing to do, more and more
 ALIVE, TASK = "alive", "task.json"
 
 
@@ -194,7 +194,8 @@ def work_on_part(folder: Path, part: int, parts: int, tell: Callable[[str], None
     Raises:
         KgalignError: There is no join, or it has died.
     """
-    done, sign, heard = 0, None, time.monotonic()
+    done, sign, heard, wait = 0, None, time.monotonic(), WAIT
+    searched: set[Path] = set()  # all of whose blocks are claimed: a claim is never given back
     while True:
         now = _sign(folder)
         if now is None and sign is not None:
@@ -207,21 +208,23 @@ def work_on_part(folder: Path, part: int, parts: int, tell: Callable[[str], None
         elif time.monotonic() - heard > silent:
             reason = f"no sign of life of a join for {silent:.0f} seconds"
             raise KgalignError(f"{folder}: {reason}; expected `kgalign align ... --join` with the same output")
-        places = sorted((folder / sign[0]).glob("search-*")) if sign is not None else []
-        fresh = sum(_work_on(place, part, parts) for place in places)
-        done += fresh
-        if not fresh:
-            time.sleep(WAIT)
+        for place in sorted(set((folder / sign[0]).glob("search-*")) - searched) if sign is not None else ():
+            fresh = _work_on(place, part, parts)
+            if fresh is not None:
+                searched.add(place)
+                done, wait = done + fresh, WAIT
+        time.sleep(wait)
+        wait = min(2 * wait, LONGEST_WAIT)
 
 
-def _work_on(place: Path, part: int, parts: int) -> int:
-    """How many blocks of a search this part has done: those that nobody else had claimed."""
+def _work_on(place: Path, part: int, parts: int) -> int | None:
+    """How many blocks of a search this part has done: those that nobody else had claimed. None: the search has not begun, or is over."""
     try:
         task = json.loads((place / TASK).read_text("utf-8"))
         shared = [_from_json(each, place) for each in task["shared"]]
         function, blocks = FUNCTIONS.get(task["function"]), [slice(*each) for each in task["blocks"]]
-    except (OSError, ValueError):  # not written yet, or over
-        return 0
+    except (OSError, ValueError):
+        return None
     except (TypeError, LookupError, AttributeError) as error:
         raise OptionError(f"{place / TASK}: expected a search of the join, but {first_line(error)}; align again") from None
     if function is None:

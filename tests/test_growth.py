@@ -86,6 +86,12 @@ def test_what_grows_is_dropped_where_held_out_seeds_show_that_it_is_wrong() -> N
         assert (len(model.given[0]) > 240) == kept
 
 
+def test_growth_before_the_first_round_is_a_step() -> None:
+    steps: list[str] = []
+    coordinate(Scripted(), nameless_task(seeds=240)[0], Rules(max_rounds=1), on_step=steps.append)
+    assert steps[:2] == ["growing first links", "predicting"]
+
+
 def test_relation_with_one_beginning_for_each_end_determines_it() -> None:
     edges = Edges.of(graph([(0, 0, 1), (2, 0, 3), (0, 1, 4), (2, 1, 4)], 5))
     assert inverse_functionality(edges)[:2].tolist() == [1.0, 0.5]

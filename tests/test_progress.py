@@ -8,6 +8,7 @@ import pytest
 
 import kgalign
 from kgalign import Progress, Round
+from kgalign.cli.printing import working
 from kgalign.pace import Pace, further_rounds
 
 
@@ -46,6 +47,15 @@ def test_progress_says_what_is_done_how_far_and_how_long_still():
     assert str(Progress("fit", 0, 0, 9, 1.0, "names", left=200)) == "fitting the model; names; about 3 min left"
     text = "1 round, 30 confident links of 40 queries; searching by the graph 25%; about 1.7 h left"
     assert str(Progress("rounds", 1, 30, 40, 1.0, "searching by the graph", 0.25, 6000)) == text
+
+
+def test_long_work_is_told_of_where_there_is_no_terminal(monkeypatch, capsys):
+    monkeypatch.setattr("kgalign.cli.printing.LOG_EVERY", 0.02)
+    with working("reading"):
+        time.sleep(0.2)
+    assert "reading, for 5 s so far\n" in capsys.readouterr().err
+    time.sleep(0.1)
+    assert not capsys.readouterr().err, "it is over"
 
 
 def test_the_log_gets_a_line_now_and_then_where_there_is_no_terminal(caplog, monkeypatch):

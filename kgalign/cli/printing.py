@@ -5,6 +5,8 @@ from __future__ import annotations
 import logging
 import re
 import sys
+import threading
+import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -16,6 +18,7 @@ from rich.text import Text
 from kgalign.characters import json_text
 from kgalign.data import KnowledgeGraph
 from kgalign.errors import one_line, short_lines, visible
+from kgalign.progress import LOG_EVERY, duration
 
 INTERRUPTED = 130
 FLAGS = {  # by the names that options have in Python, which the library writes in backticks
@@ -78,12 +81,24 @@ console = Screen(stderr=True, soft_wrap=True)
 
 @contextmanager
 def working(what: str) -> Iterator[None]:
-    """A spinner while the block runs, on a terminal only."""
-    if not console.is_terminal:
-        yield
+    """A spinner while the block runs, on a terminal; elsewhere a line now and then, as logs get."""
+    if console.is_terminal:
+        with console.status(what):
+            yield
         return
-    with console.status(what):
+    began, over = time.monotonic(), threading.Event()
+
+    def tell() -> None:
+        while not over.wait(LOG_EVERY):
+            console.print(f"{what}, for {duration(time.monotonic() - began)} so far")
+
+    thread = threading.Thread(target=tell, daemon=True)
+    thread.start()
+    try:
         yield
+    finally:
+        over.set()
+        thread.join()
 
 
 def show_log() -> None:

@@ -65,7 +65,7 @@ def coordinate(
     first = _without_seeds(task, wide[1]) if wide is not None else task
     state = kept.load() if kept else None
     if state is None:
-        state = _begin(model, first, rules, wide)
+        state = _begin(loop, first, wide)
     else:
         check_state(state, task)
     if wide is not None:
@@ -130,10 +130,12 @@ class _Loop:
         return state
 
 
-def _begin(model: FittedModel, first: AlignmentTask, rules: Rules, wide: tuple[AlignmentTask, Alignment] | None) -> State:
+def _begin(loop: _Loop, first: AlignmentTask, wide: tuple[AlignmentTask, Alignment] | None) -> State:
     """The state before the first round, with the links that grow from the seeds where the model has such."""
-    grows = model.capabilities.grows and rules.max_rounds
-    found = model.first_links(first) if grows else Alignment.empty()  # type: ignore[attr-defined]
+    found = Alignment.empty()
+    if loop.model.capabilities.grows and loop.rules.max_rounds:
+        loop.step("growing first links")
+        found = loop.model.first_links(first)  # type: ignore[attr-defined]
     if wide is None:
         return State(found=found)
     wrong = _mostly_wrong(_right_and_all(found, wide[1], first.cardinality))

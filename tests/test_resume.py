@@ -5,6 +5,7 @@ import logging
 import os
 import subprocess
 import sys
+import time
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -239,6 +240,27 @@ def test_rounds_of_short_runs_are_not_kept_unless_wanted(tmp_path, task):
     for after, kept in ((60.0, False), (0.0, True)):
         align(task, model="names", resume=KeptRounds(tmp_path / "run", after))
         assert place_of_rounds(tmp_path / "run").exists() == kept
+
+
+def test_a_short_round_is_kept_while_a_long_one_goes_on(tmp_path, task):
+    began, path = time.monotonic(), place_of_rounds(tmp_path / "run") / ROUND
+
+    def wait(progress):
+        """The second round takes until the first one is kept."""
+        while progress.round == 1 and progress.step == "deciding" and not path.exists() and time.monotonic() < began + 30:
+            time.sleep(0.05)
+
+    kept = KeptRounds(tmp_path / "run", after=1.0, must_fit=False)
+
+    def stop(figures, _):
+        if figures.number == 2:
+            raise KilledError
+
+    with pytest.raises(KilledError):
+        align(task, model="names", resume=kept, progress=wait, on_round=stop)
+    heard = []
+    align(task, model="names", resume=kept, on_round=lambda figures, _: heard.append(figures.number))
+    assert heard[0] == 2
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs locks")

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from threading import Lock, Timer
 
 from kgalign.data import Alignment, Candidates
 from kgalign.drafts import lock, reason_of, sync_folder, unlock
@@ -64,7 +65,7 @@ class KeptRounds:
             keeper.say_what_is_kept()
             raise
         finally:
-            unlock(keeper.handle)
+            keeper.close()
 
 
 @dataclass
@@ -79,6 +80,9 @@ class Keeper:
     found: State | None = None
     failed: bool = False
     rounds: int = 0
+    last: State | None = None  # which is not written yet
+    timer: Timer | None = None
+    mutex: Lock = field(default_factory=Lock)
 
     def know(self) -> None:
         """Refuses at once a run that another process could not know again."""
@@ -123,24 +127,46 @@ class Keeper:
         return state
 
     def keep(self, state: State) -> None:
-        """Keeps a state in place of the one before, whole or not at all."""
-        if self.failed or time.monotonic() - self.began < self.options.after:
-            return
+        """Keeps a state in place of the one before: at once, or as soon as the run has taken so long that rounds are kept."""
+        with self.mutex:
+            self.last = state
+        wait = self.options.after - (time.monotonic() - self.began)
+        if wait <= 0:
+            self._write()
+        elif self.timer is None:
+            self.timer = Timer(wait, self._write)
+            self.timer.daemon = True
+            self.timer.start()
+
+    def close(self) -> None:
+        """Keeps no more."""
+        if self.timer is not None:
+            self.timer.cancel()
+        with self.mutex:  # the timer may be writing
+            self.last = None
+        unlock(self.handle)
+
+    def _write(self) -> None:
+        """Writes the last state, whole or not at all."""
         place = self.options.place
-        try:
-            known_by = dict(self._known_by())
-            place.mkdir(parents=True, exist_ok=True)
-            if self.handle is None:
-                self.handle = lock(place)
-            with (place / NEW).open("wb") as file:
-                store((known_by, state), file)
-                file.flush()
-                os.fsync(file.fileno())
-            (place / NEW).replace(place / ROUND)
-            sync_folder(place)
-            self.rounds = len(state.rounds)
-        except (OSError, KgalignError) as error:
-            self._give_up(reason_of(error) if isinstance(error, OSError) else str(error))
+        with self.mutex:
+            if self.failed or self.last is None:
+                return
+            try:
+                known_by = dict(self._known_by())
+                place.mkdir(parents=True, exist_ok=True)
+                if self.handle is None:
+                    self.handle = lock(place)
+                with (place / NEW).open("wb") as file:
+                    store((known_by, self.last), file)
+                    file.flush()
+                    os.fsync(file.fileno())
+                (place / NEW).replace(place / ROUND)
+                sync_folder(place)
+                self.rounds = len(self.last.rounds)
+            except (OSError, KgalignError) as error:
+                self._give_up(reason_of(error) if isinstance(error, OSError) else str(error))
+            self.last = None
 
     def say_what_is_kept(self) -> None:
         """Says after an interruption where the run would go on."""

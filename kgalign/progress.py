@@ -41,6 +41,13 @@ class Progress:
     part: float | None = None
     left: float | None = None
 
+    @property
+    def share(self) -> float | None:
+        """How far a bar is, from 0 to 1: by the time that is left or, where nothing says so, by the blocks of the step."""
+        if self.stage in ("evaluate", "done"):
+            return 1.0
+        return self.seconds / (self.seconds + self.left) if self.left else self.part
+
     def __str__(self) -> str:
         text = self._stage()
         if self.step:
@@ -100,7 +107,7 @@ def shown_progress(console: Any = None) -> Iterator[OnProgress]:
         bar = bars.add_task("aligning", total=None)
 
         def show(progress: Progress) -> None:
-            bars.update(bar, description=str(progress), completed=progress.done, total=progress.total if progress.round else None)
+            bars.update(bar, description=str(progress), completed=progress.share, total=None if progress.share is None else 1)
 
         yield show
 
@@ -141,11 +148,7 @@ def _notebook_bar() -> OnProgress:
         if progress.part is not None and time.monotonic() - last < REDRAWN_EVERY:
             return  # a notebook keeps every message for a while
         last = time.monotonic()
-        value = (
-            f'value="{progress.total if progress.stage == "done" else progress.done}" max="{progress.total}"'
-            if progress.total
-            else ""
-        )
+        value = "" if progress.share is None else f'value="{progress.share:.3f}"'
         text = f"{'done: ' if progress.stage == 'done' else ''}{progress}, {progress.seconds:.1f} s"
         handle.update(HTML(f'<progress style="width:16em;vertical-align:middle" {value}></progress> {escape(text)}'))
 

@@ -3,6 +3,7 @@
 import logging
 import time
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -10,6 +11,7 @@ import kgalign
 from kgalign import Progress, Round
 from kgalign.cli.printing import working
 from kgalign.pace import Pace, further_rounds
+from kgalign.progress import shown_progress
 
 
 def test_the_time_that_is_left_goes_by_the_rounds_so_far():
@@ -47,6 +49,28 @@ def test_progress_says_what_is_done_how_far_and_how_long_still():
     assert str(Progress("fit", 0, 0, 9, 1.0, "names", left=200)) == "fitting the model; names; about 3 min left"
     text = "1 round, 30 confident links of 40 queries; searching by the graph 25%; about 1.7 h left"
     assert str(Progress("rounds", 1, 30, 40, 1.0, "searching by the graph", 0.25, 6000)) == text
+
+
+def test_a_bar_moves_inside_a_round():
+    told = Progress("rounds", 1, 30, 40, 10.0, "searching by name", 0.25)
+    assert told.share == 0.25, "nothing says how long the rest takes"
+    assert replace(told, left=30.0).share == 0.25
+    assert replace(told, part=0.5, seconds=20.0, left=20.0).share == 0.5
+    assert replace(told, part=None).share is None
+    assert replace(told, stage="done", left=0.0).share == 1
+
+
+def test_the_bar_in_a_notebook_moves_with_the_blocks(monkeypatch):
+    drawn = []
+    monkeypatch.setattr("kgalign.progress.REDRAWN_EVERY", 0.0)
+    monkeypatch.setattr("kgalign.progress._in_notebook", lambda: True)
+    monkeypatch.setattr(
+        "IPython.display.display", lambda *args, **options: SimpleNamespace(update=lambda html: drawn.append(html.data))
+    )
+    with shown_progress() as show:
+        for part in (0.25, 0.5):
+            show(Progress("rounds", 1, 30, 40, 10.0, "searching by name", part))
+    assert ['value="0.250"' in drawn[0], 'value="0.500"' in drawn[1]] == [True, True]
 
 
 def test_long_work_is_told_of_where_there_is_no_terminal(monkeypatch, capsys):

@@ -263,6 +263,14 @@ def test_a_short_round_is_kept_while_a_long_one_goes_on(tmp_path, task):
     assert heard[0] == 2
 
 
+def test_a_run_that_goes_on_keeps_its_rounds_at_once(tmp_path, task):
+    killed_after(1, task, tmp_path / "run", model="names")
+    killed_after(2, task, KeptRounds(tmp_path / "run", after=1000.0, must_fit=False), model="names")
+    heard = []
+    align(task, model="names", resume=tmp_path / "run", on_round=lambda figures, _: heard.append(figures.number))
+    assert heard[0] == 3
+
+
 @pytest.mark.skipif(os.name != "posix", reason="needs locks")
 def test_two_processes_do_not_keep_rounds_in_one_place(tmp_path, task):
     def keep_again(figures, _):

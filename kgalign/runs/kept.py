@@ -130,7 +130,8 @@ class Keeper:
         """Keeps a state in place of the one before: at once, or as soon as the run has taken so long that rounds are kept."""
         with self.mutex:
             self.last = state
-        wait = self.options.after - (time.monotonic() - self.began)
+        after = self.options.after if self.found is None else 0.0  # a run that goes on has taken long already
+        wait = after - (time.monotonic() - self.began)
         if wait <= 0:
             self._write()
         elif self.timer is None:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
 
-from kgalign.data import Alignment, AlignmentTask, Ints
+from kgalign.data import Alignment, AlignmentTask, Ints, one_link
 from kgalign.errors import DataError, one_line
 from kgalign.reasoning import Reasoning
 from kgalign.reasoning.calibration import Rescaling, Sharpening
-from kgalign.runs.hashes import GraphHashes, graph_hashes
+from kgalign.runs.hashes import GraphHashes, graph_hashes, text_hashes
 from kgalign.runs.stored_values import restore, store
 
 REMEMBERED = "update.npz"
@@ -48,6 +48,7 @@ class Remembered:
         temperature: Of the candidates.
         no_match_score: Of the candidates.
         calibrate: What held-out seeds have taught about probabilities, None where there was nothing to learn.
+        decided: Those of the seeds that people have decided on.
     """
 
     source: GraphHashes
@@ -61,6 +62,7 @@ class Remembered:
     temperature: float
     no_match_score: float
     calibrate: Rescaling | Sharpening | None
+    decided: Links = field(default_factory=Links)
 
     @classmethod
     def of(cls, task: AlignmentTask, reasoning: Reasoning) -> Remembered:
@@ -77,7 +79,27 @@ class Remembered:
             reasoning.candidates.temperature,
             reasoning.candidates.no_match_score,
             reasoning.calibrate,
+            Links.of(task.decided),
         )
+
+    def closed(self, task: AlignmentTask) -> AlignmentTask:
+        """The task with the queries and the pool of this run, as far as they still exist: the closed protocol takes no others.
+
+        What people have decided on stays out of them only while it is decided.
+        """
+        inside = []
+        for graph, before, ids in (
+            (task.source, self.source, np.union1d(self.queries, self.decided.pairs[:, 0])),
+            (task.target, self.target, np.union1d(self.pool, self.decided.pairs[:, 1])),
+        ):
+            inside.append(np.flatnonzero(np.isin(text_hashes(graph.entities), before.entities[ids])))
+        touches = np.isin(task.seeds.sources, inside[0]) | np.isin(task.seeds.targets, inside[1])
+        seeds = task.seeds.where(~touches | np.isin(task.seeds.keys, task.decided.keys))
+        queries, pool = (
+            np.setdiff1d(ids, given) if single else ids
+            for ids, given, single in zip(inside, seeds.pairs.T, one_link(task.cardinality), strict=True)
+        )
+        return replace(task, seeds=seeds, queries=queries, pool=pool, protocol="closed")
 
 
 def write_remembered(task: AlignmentTask, reasoning: Reasoning, path: Path) -> None:
@@ -108,7 +130,7 @@ def _check(found: Remembered) -> None:
     for ids, size in ((found.queries, sizes[0]), (found.pool, sizes[1])):
         if ids.ndim != 1 or (len(ids) and (ids.min() < 0 or ids.max() >= size)):
             raise ValueError("it names entities that the graphs do not have")
-    for links in (found.seeds, found.rejected, found.elsewhere, found.known):
+    for links in (found.seeds, found.rejected, found.elsewhere, found.known, found.decided):
         pairs = links.alignment().pairs
         if len(pairs) and (pairs.min() < 0 or (pairs.max(axis=0) >= sizes).any()):
             raise ValueError("it names entities that the graphs do not have")

@@ -9,8 +9,6 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from kgalign.align import align, choose_model
 from kgalign.data import Alignment, AlignmentTask
 from kgalign.errors import DataError, OptionError
@@ -23,7 +21,6 @@ from kgalign.readers.decisions import read_decided
 from kgalign.readers.link_ends import Ends
 from kgalign.reasoning import Reasoning, Rules
 from kgalign.runs import Run, file_hashes, input_places, read_report
-from kgalign.runs.hashes import text_hashes
 from kgalign.runs.inputs import REPORT
 from kgalign.runs.report import reading_of
 from kgalign.seams import InMemory, Place
@@ -128,20 +125,8 @@ def _read(report: Mapping[str, Any], arguments: Mapping[str, Any], earlier: Earl
     inputs = file_hashes(input_places(arguments))
     task = read(**arguments)[0]
     if report["protocol"] == "closed":
-        task = _closed(task, earlier)
+        task = earlier.remembered.closed(task)
     return task, inputs
-
-
-def _closed(task: AlignmentTask, earlier: Earlier) -> AlignmentTask:
-    """The task with the queries and the pool of the earlier run, as far as they still exist: the closed protocol takes no others."""
-    remembered, sides = earlier.remembered, []
-    for graph, before, ids in (
-        (task.source, remembered.source, remembered.queries),
-        (task.target, remembered.target, remembered.pool),
-    ):
-        sides.append(np.flatnonzero(np.isin(text_hashes(graph.entities), before.entities[ids])))
-    seeds = task.seeds.where(~(np.isin(task.seeds.sources, sides[0]) | np.isin(task.seeds.targets, sides[1])))
-    return replace(task, seeds=seeds, queries=sides[0], pool=sides[1], protocol="closed")
 
 
 def _task_after(

@@ -175,6 +175,15 @@ def test_seeds_that_a_decision_contradicts_are_left_out(cities):
     assert ids[1]["right/0"] in decided.pool
 
 
+def test_the_entities_of_a_seed_that_is_rejected_are_aligned_again(cities, tmp_path):
+    path = decided_file(tmp_path, ("left/0", "right/1", "no match"))
+    task, _ = read(*cities, seeds=[("left/0", "right/1")], decisions=path)
+    assert len(task.seeds) == 0
+    assert len(task.queries) == len(task.pool) == len(CITIES)
+    linked = {source: target for source, target, _ in align(task, model="names").links}
+    assert linked["left/0"] == "right/0"
+
+
 def test_chosen_seeds_teach_nothing_so_they_do_no_harm():
     """The hardest links of a run as seeds: what a model learnt from them would not fit the others."""
     task, gold = demo(protocol="open")

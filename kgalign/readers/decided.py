@@ -38,14 +38,14 @@ def with_decisions(task: AlignmentTask, decided: Decided) -> AlignmentTask:
         return task
     single_source, single_target = one_link(task.cardinality)
     matches = decided.matches
-    old = task.seeds.where(~np.isin(task.seeds.keys, np.concatenate([matches.keys, decided.rejected.keys])))
-    contradicted = np.isin(old.sources, decided.alone)
+    old = task.seeds
+    replaced = np.isin(old.keys, np.concatenate([matches.keys, decided.rejected.keys])) | np.isin(old.sources, decided.alone)
     if single_source:
-        contradicted |= np.isin(old.sources, matches.sources)
+        replaced |= np.isin(old.sources, matches.sources)
     if single_target:
-        contradicted |= np.isin(old.targets, matches.targets)
-    lost = old.where(contradicted)
-    seeds = replace(old.where(~contradicted) + matches, record=task.seeds.record)
+        replaced |= np.isin(old.targets, matches.targets)
+    seeds = replace(old.where(~replaced) + matches, record=old.record)
+    lost = old.where(~np.isin(old.keys, seeds.keys))
     given = task.lessons
     decided_on = task.decided + matches.where(~np.isin(matches.keys, given.keys))
     rejected = replace(_union(task.rejected, decided.rejected, matches), record=task.rejected.record)

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 from commands import command
 
-from kgalign import update
+from kgalign import align, read, update
+from kgalign.review import ReviewSession
 
 CITIES = ("Rome", "Paris", "Berlin", "Vienna", "Oslo", "Madrid", "Lisbon", "Dublin")
 
@@ -69,3 +70,38 @@ def test_a_match_that_is_taken_back_is_aligned_again_in_the_closed_protocol(clos
     found = update(closed)
     assert found.task.queries.tolist() == found.task.pool.tolist() == list(range(7))
     assert linked(found)["s0"] == "t0"
+
+
+@pytest.fixture
+def run(folder):
+    """An open run of all cities."""
+    assert command("align", "left.csv", "right.csv", "-o", "run") == 0
+    return folder / "run"
+
+
+def test_a_review_after_an_update_knows_the_decisions_that_it_has_used(run):
+    log("run.decisions.jsonl", ("1", "match", "s0", "t0"), ("2", "no match", "s1", "t1"))
+    assert command("update", "run") == 0
+    with ReviewSession.open(run) as session:
+        assert session.summary().since_run == 0
+        assert not session.go_on()
+        session.decide("ann", "s2", "t2", "match", request="3")
+        assert session.summary().since_run == 1
+        session.undo("ann", "4")
+        session.undo("ann", "5")  # which the run knows
+        assert session.summary().since_run == 1
+
+
+def test_a_review_of_a_run_that_was_aligned_with_decisions_knows_them(folder):
+    log("run.decisions.jsonl", ("1", "match", "s0", "t0"))
+    assert command("align", "left.csv", "right.csv", "--decisions", "run.decisions.jsonl", "-o", "run") == 0
+    with ReviewSession.open(folder / "run") as session:
+        assert session.summary().since_run == 0
+        assert session.links({"verdict": "match"})["total"] == 1
+
+
+def test_decisions_of_a_run_in_memory_are_known_after_an_update(folder):
+    log("all.jsonl", ("1", "match", "s0", "t0"))
+    run = update(align(read("left.csv", "right.csv")[0]), decisions="all.jsonl")
+    with ReviewSession.open(run, "all.jsonl") as session:
+        assert session.summary().since_run == 0

@@ -61,9 +61,11 @@ from kgalign.models import DEFAULT, MODELS, model_options
 from kgalign.progress import shown_progress
 from kgalign.readers import LINK_READERS, read
 from kgalign.readers.candidates import read_candidates, read_gold
+from kgalign.readers.decisions import last_lines
 from kgalign.readers.places import expected
 from kgalign.reasoning import Reasoning, Rules
 from kgalign.runs import LONG, KeptRounds, Run, check_free, file_hashes
+from kgalign.runs.report import DECIDED
 
 
 class Scales(StrEnum):
@@ -211,6 +213,7 @@ def align_command(
     with opened_engine(engine, address, output if join else None) as chosen:  # before reading: parts wait for a sign of the join
         with working("reading"):
             inputs = file_hashes((*files.values(), gold, query, *lists, *(decisions or ())))
+            decided = last_lines(how["decisions"], Limits.of(how["limits"]))  # first: what is added meanwhile is not known for sure
             task, gold_links = read(**files, gold=gold, protocol=protocol.value if protocol else None, **how)  # type: ignore[arg-type]
         seconds = {"read": time.perf_counter() - began}
         show_task(task, seconds["read"])
@@ -234,7 +237,7 @@ def align_command(
         run,
         seconds={**seconds, **run.seconds},
         inputs=inputs,
-        options={**run.options, "read": {**given, **how}},
+        options={**run.options, "read": {**given, **how}, DECIDED: decided},
     )
     _finish(run, output, as_json)
 

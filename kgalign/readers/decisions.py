@@ -51,6 +51,12 @@ def read_decided(
     return Decided(matches, rejected, np.array([int(source) for source in standing.alone], np.int64))
 
 
+def last_lines(places: Sequence[str | Path], limits: Limits = DEFAULT) -> dict[str, str]:
+    """The id of the last line of each log among files of decisions, by path: whoever reads these files now knows the lines up to there."""
+    logs = {str(place): read_decisions(place, limits) for place in places if is_log(Path(place))}
+    return {place: lines[-1].id for place, lines in logs.items() if lines}
+
+
 def is_log(path: Path) -> bool:
     """Whether a file is a log of decisions and no other file of links."""
     if path.suffix == ".jsonl" or not path.is_file():

@@ -15,8 +15,9 @@ from kgalign.readers import read
 from kgalign.reasoning import Rules
 from kgalign.review.reviewed_run import ReviewedRun
 from kgalign.runs import Run, check_inputs, read_report
+from kgalign.runs.report import DECIDED
 
-DECISIONS = "decisions"  # the option of `read`, and what the options of a run say of decisions
+DECISIONS = "decisions"  # the option of `read`
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,9 +61,9 @@ class RunAgain:
             raise DataError(f"{folder / 'run.json'}: its graphs cannot be read again: {error}") from None
         return cls(task, report["options"], report.get("inputs", {}), folder.resolve(), report.get("seconds", {}))
 
-    def known_entries(self, entries: Sequence[Entry]) -> int:
-        """How many lines of the log the run was made with."""
-        last = self.options.get("review", {}).get("last", "")
+    def known_entries(self, log: Path, entries: Sequence[Entry]) -> int:
+        """How many lines of a log the run was made with."""
+        last = self.options.get(DECIDED, {}).get(str(log))
         return next((number for number, entry in enumerate(entries, 1) if entry.id == last), 0)
 
     def run(self, task: AlignmentTask, log: Path, last: str) -> tuple[ReviewedRun, Run]:
@@ -86,10 +87,11 @@ class RunAgain:
         )
         reading = {name: seconds for name, seconds in self.seconds.items() if name == "read"}
         made = replace(made, inputs=self.inputs, seconds={**reading, **made.seconds})
+        made = replace(made, options={**made.options, DECIDED: {**options.get(DECIDED, {}), str(log): last}})
         if "read" in options:
             others = [each for each in options["read"].get(DECISIONS, ()) if each != str(log)]
             read_again = {**options["read"], DECISIONS: [*others, str(log)]}
-            made = replace(made, options={**made.options, "read": read_again, "review": {"last": last}})
+            made = replace(made, options={**made.options, "read": read_again})
         if self.folder is None:
             return ReviewedRun.of(made), made
         made.write(self.folder)

@@ -115,7 +115,7 @@ class ReviewSession:
         self._edges = Edges.of_task(again.task)
         self._book = Book(self._single)
         self._order, self._seed = order, seed
-        self._known = again.known_entries(log.entries)  # lines of the log that the run knows
+        self._known = again.known_entries(log.path, log.entries)  # lines of the log that the run knows
         self._changes = Changes()
         self._thread: threading.Thread | None = None
         self._closed = False

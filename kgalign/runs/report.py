@@ -13,6 +13,7 @@ from kgalign.errors import DataError
 from kgalign.readers import read
 from kgalign.runs.inputs import REPORT
 
+DECIDED = "decided"  # the option with the last line of each log of decisions that a run was made with, by path
 Check = Callable[[Any], bool]
 
 
@@ -89,7 +90,11 @@ def _maps_to(fits: Check) -> Check:
 PARTS: dict[
     str, tuple[str, Check, bool]
 ] = {  # of run.json that are read again: what is expected, how to tell, and whether it must be there
-    "options": ("an object", lambda value: isinstance(value, dict), True),
+    "options": (
+        "an object, whose `decided` has texts by path",
+        lambda value: isinstance(value, dict) and _maps_to(_is_text)(value.get(DECIDED, {})),
+        True,
+    ),
     "protocol": ("`open` or `closed`", lambda value: value in ("open", "closed"), True),
     "cardinality": ("a cardinality", lambda value: value in CARDINALITIES, False),
     "seconds": ("an object of numbers", _maps_to(_is_number), False),

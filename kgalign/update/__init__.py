@@ -17,12 +17,12 @@ from kgalign.limits import Limits
 from kgalign.models import DEFAULT, MODELS
 from kgalign.readers import read
 from kgalign.readers.decided import with_decisions
-from kgalign.readers.decisions import read_decided
+from kgalign.readers.decisions import last_lines, read_decided
 from kgalign.readers.link_ends import Ends
 from kgalign.reasoning import Reasoning, Rules
 from kgalign.runs import Run, file_hashes, input_places, read_report
 from kgalign.runs.inputs import REPORT
-from kgalign.runs.report import reading_of
+from kgalign.runs.report import DECIDED, reading_of
 from kgalign.seams import InMemory, Place
 from kgalign.update.carried import Carried
 from kgalign.update.deciding import decide_again
@@ -63,21 +63,23 @@ def update(
     inputs: Mapping[str, str] = {}
     if isinstance(run, Run):
         earlier, options = Earlier.of_run(run), dict(run.options)
+        decided = {**options.get(DECIDED, {}), **last_lines(logs)}
         task = task or _task_after(run.task, source, target, logs)
     else:
         report = read_report(run)
         options = report["options"]
         if "model" not in options:
             raise DataError(f"{Path(run) / REPORT}: this run decoded candidates of another tool; expected a run of kgalign align")
-        earlier = Earlier.read(Path(run))
+        earlier, decided = Earlier.read(Path(run)), {}
         if task is None:
             arguments = reading_after(run, report, source, target, logs)
+            decided = last_lines(arguments.get("decisions", ()))
             task, inputs = _read(report, arguments, earlier)
             in_files = all(isinstance(arguments.get(side), str | None) for side in ("source", "target"))
             options = {name: value for name, value in options.items() if name != "read"} | ({"read": arguments} if in_files else {})
     seconds = {"read": time.perf_counter() - began}
     words = decided_in_words([*dict.fromkeys([*options.get("read", {}).get("decisions", ()), *logs])], task)
-    return _updated(earlier, task, options, inputs, seconds, words)
+    return _updated(earlier, task, {**options, DECIDED: decided}, inputs, seconds, words)
 
 
 def reading_after(

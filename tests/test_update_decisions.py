@@ -4,10 +4,12 @@ import json
 from pathlib import Path
 
 import pytest
-from commands import command
+from commands import QUICK, command
 
 from kgalign import align, read, update
+from kgalign.datasets import DEMOS
 from kgalign.review import ReviewSession
+from kgalign.runs import read_task
 
 CITIES = ("Rome", "Paris", "Berlin", "Vienna", "Oslo", "Madrid", "Lisbon", "Dublin")
 
@@ -105,3 +107,28 @@ def test_decisions_of_a_run_in_memory_are_known_after_an_update(folder):
     run = update(align(read("left.csv", "right.csv")[0]), decisions="all.jsonl")
     with ReviewSession.open(run, "all.jsonl") as session:
         assert session.summary().since_run == 0
+
+
+def test_a_closed_run_stays_closed_when_it_goes_on_from_decisions(closed):
+    with ReviewSession.open(closed) as session:
+        session.decide("ann", "s0", "t1", "match", request="1")
+        session.go_on()
+        assert session.wait().error == ""
+        assert session.made.task.protocol == "closed"
+        assert session.made.task.queries.tolist() == [1, 2, 3, 4, 5, 6]
+        session.undo("ann", "2")
+        session.go_on()
+        assert session.wait().error == ""
+        assert session.made.task.queries.tolist() == [0, 1, 2, 3, 4, 5, 6]
+    assert json.loads((closed / "run.json").read_text("utf-8"))["protocol"] == "closed"
+
+
+def test_an_open_run_of_a_dataset_folder_stays_open_when_it_is_read_again(tmp_path):
+    folder = tmp_path / "run"
+    assert command("align", DEMOS / "fr_en", "--protocol", "open", "-o", folder, *QUICK) == 0
+    assert read_task(folder)[0].protocol == "open"
+    with ReviewSession.open(folder) as session:
+        session.decide("ann", *session.next("ann").pair, "match", request="1")
+        session.go_on()
+        assert session.wait().error == ""
+        assert session.made.task.protocol == "open"

@@ -15,7 +15,8 @@ from kgalign.readers import read
 from kgalign.reasoning import Rules
 from kgalign.review.reviewed_run import ReviewedRun
 from kgalign.runs import Run, check_inputs, read_report
-from kgalign.runs.report import DECIDED
+from kgalign.runs.remembered import REMEMBERED, read_remembered
+from kgalign.runs.report import DECIDED, expect_file
 
 DECISIONS = "decisions"  # the option of `read`
 
@@ -59,6 +60,8 @@ class RunAgain:
             task, _ = read(**arguments, decisions=others)
         except OptionError as error:
             raise DataError(f"{folder / 'run.json'}: its graphs cannot be read again: {error}") from None
+        if report["protocol"] == "closed":
+            task = read_remembered(expect_file(folder, REMEMBERED)).closed(task)
         return cls(task, report["options"], report.get("inputs", {}), folder.resolve(), report.get("seconds", {}))
 
     def known_entries(self, log: Path, entries: Sequence[Entry]) -> int:

@@ -206,6 +206,19 @@ def not_undone(entries: Iterable[Entry]) -> list[Decision]:
     return list(valid.values())
 
 
+def ever_made(entries: Iterable[Entry]) -> Standing:
+    """All matches, rejected pairs and sources without a counterpart that were ever decided, whether they stand or not."""
+    made = Standing()
+    for each in entries:
+        if isinstance(each, Decision) and each.verdict == MATCH:
+            made.matches[each.pair] = each
+        elif isinstance(each, Decision) and each.verdict == NO_MATCH and each.target:
+            made.rejected[each.pair] = each
+        elif isinstance(each, Decision) and each.verdict == NO_MATCH:
+            made.alone[each.source] = each
+    return made
+
+
 def last_of_each(decisions: Iterable[Decision]) -> list[Decision]:
     """The last decision of each author about each pair, in their order. To skip a pair says nothing about it."""
     last: dict[tuple[str, str, str], Decision] = {}

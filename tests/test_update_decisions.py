@@ -132,3 +132,41 @@ def test_an_open_run_of_a_dataset_folder_stays_open_when_it_is_read_again(tmp_pa
         session.go_on()
         assert session.wait().error == ""
         assert session.made.task.protocol == "open"
+
+
+def test_decisions_stand_when_a_run_in_memory_gets_another_graph(folder):
+    log("all.jsonl", ("1", "no match", "s0", ""), ("2", "match", "s1", "t2"), ("3", "no match", "s3", "t3"))
+    run = align(read("left.csv", "right.csv", decisions="all.jsonl")[0])
+    cities("more.csv", "s", [*CITIES, "Athens"])
+    found = update(run, source="more.csv")
+    assert named(found.task, found.task.seeds) == named(found.task, found.task.decided) == [("s1", "t2")]
+    assert len(found.task.lessons) == 0
+    assert "s0" not in linked(found)
+    assert linked(found).get("s3") != "t3"
+    assert linked(found)["s5"] == "t5"
+
+
+def test_decisions_that_were_taken_back_count_for_nothing_when_a_run_in_memory_is_updated(folder):
+    made = [("1", "match", "s0", "t3"), ("2", "no match", "s1", "t1"), ("3", "no match", "s2", ""), ("4", "match", "s4", "t4")]
+    run = align(read("left.csv", "right.csv", decisions=log("all.jsonl", *made))[0])
+    found = update(run, decisions=log("all.jsonl", *made, "1", "2", "3"))
+    assert named(found.task, found.task.seeds) == [("s4", "t4")]
+    assert len(found.task.rejected) == 0
+    assert found.task.types is None
+    assert linked(found) == {f"s{number}": f"t{number}" for number in range(8) if number != 4}
+
+
+def test_decisions_that_an_update_is_not_told_of_stay(folder):
+    run = align(read("left.csv", "right.csv", decisions=log("one.jsonl", ("1", "match", "s0", "t3")))[0])
+    found = update(run, decisions=log("other.jsonl", ("2", "match", "s1", "t1")))
+    assert named(found.task, found.task.seeds) == [("s0", "t3"), ("s1", "t1")]
+
+
+def test_a_decision_that_a_run_in_memory_knows_is_taken_back_in_a_review(folder):
+    run = update(align(read("left.csv", "right.csv")[0]), decisions=log("all.jsonl", ("1", "match", "s0", "t3")))
+    with ReviewSession.open(run, "all.jsonl") as session:
+        session.undo("ann", "2")
+        session.go_on()
+        assert session.wait().error == ""
+        assert len(session.made.task.seeds) == 0
+        assert linked(session.made)["s0"] == "t0"

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from kgalign.data import Alignment, AlignmentTask, Ints, one_link
+from kgalign.decisions import Standing
 
+Find = Callable[[str], int | None]  # the id of an entity by its IRI
 ALONE = 62  # the bit of a type that no target has, so that its sources match nothing
 
 
 @dataclass(frozen=True, eq=False)
 class Decided:
-    """Decisions that stand, by the ids of entities.
+    """Decisions, by the ids of entities.
 
     Attributes:
         matches: Pairs that are matches. They keep to the cardinality of the task.
@@ -25,8 +28,29 @@ class Decided:
     rejected: Alignment
     alone: Ints
 
+    @classmethod
+    def of(cls, standing: Standing, source: Find, target: Find) -> Decided:
+        """What stands, without decisions about entities that are not found."""
+        pairs = []
+        for place in (standing.matches, standing.rejected):
+            ends = [(source(one), target(other)) for one, other in place]
+            pairs.append(Alignment(np.array([pair for pair in ends if None not in pair], np.int64).reshape(-1, 2)))
+        alone = [number for number in map(source, standing.alone) if number is not None]
+        return cls(pairs[0], pairs[1], np.array(alone, np.int64))
+
     def __len__(self) -> int:
         return len(self.matches) + len(self.rejected) + len(self.alone)
+
+
+def decided_of(task: AlignmentTask, standing: Standing) -> Decided:
+    """What stands about the entities of a task."""
+    source, target = ({iri: number for number, iri in enumerate(graph.entities)} for graph in (task.source, task.target))
+    return Decided.of(standing, source.get, target.get)
+
+
+def sources_alone(task: AlignmentTask) -> Ints:
+    """(n,) the sources of a task that have no counterpart, as people have decided."""
+    return np.empty(0, np.int64) if task.types is None else np.flatnonzero(task.types[0] == 1 << ALONE)
 
 
 def with_decisions(task: AlignmentTask, decided: Decided) -> AlignmentTask:
@@ -59,6 +83,26 @@ def with_decisions(task: AlignmentTask, decided: Decided) -> AlignmentTask:
         pool=np.setdiff1d(pool, seeds.targets) if single_target else pool,
         types=_types(task, decided.alone),
         decided=decided_on.where(np.isin(decided_on.keys, seeds.keys)),
+    )
+
+
+def without_decisions(task: AlignmentTask, made: Decided) -> AlignmentTask:
+    """The task as if these decisions had not been made. Seeds that they have replaced do not come back."""
+    taken = task.decided.where(np.isin(task.decided.keys, made.matches.keys))
+    alone = np.intersect1d(made.alone, sources_alone(task))
+    types = task.types
+    if types is not None and len(alone):
+        own = types[0].copy()
+        own[alone] = 0
+        types = (own, types[1]) if own.any() or types[1].any() else None
+    return replace(
+        task,
+        seeds=task.seeds.where(~np.isin(task.seeds.keys, taken.keys)),
+        rejected=task.rejected.where(~np.isin(task.rejected.keys, made.rejected.keys)),
+        queries=np.union1d(task.queries, taken.sources),
+        pool=np.union1d(task.pool, taken.targets),
+        types=types,
+        decided=task.decided.where(~np.isin(task.decided.keys, taken.keys)),
     )
 
 

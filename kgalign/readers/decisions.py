@@ -43,12 +43,7 @@ def read_decided(
     if not paths:
         return NOTHING
     decisions = [each for path in paths for each in _with_ids(Path(path), ends, strict, limits)]
-    standing = stand(decisions, one_link(cardinality))
-    matches, rejected = (
-        Alignment(np.array([(int(source), int(target)) for source, target in place], np.int64).reshape(-1, 2))
-        for place in (standing.matches, standing.rejected)
-    )
-    return Decided(matches, rejected, np.array([int(source) for source in standing.alone], np.int64))
+    return Decided.of(stand(decisions, one_link(cardinality)), int, int)
 
 
 def last_lines(places: Sequence[str | Path], limits: Limits = DEFAULT) -> dict[str, str]:

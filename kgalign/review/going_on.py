@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from kgalign.align import align
-from kgalign.data import AlignmentTask
-from kgalign.decisions import Entry
+from kgalign.data import AlignmentTask, one_link
+from kgalign.decisions import Entry, ever_made, not_undone, stand
 from kgalign.errors import DataError, OptionError
 from kgalign.readers import read
+from kgalign.readers.decided import decided_of, with_decisions, without_decisions
 from kgalign.reasoning import Rules
 from kgalign.review.reviewed_run import ReviewedRun
 from kgalign.runs import Run, check_inputs, read_report
@@ -40,9 +41,9 @@ class RunAgain:
     seconds: Mapping[str, float] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, run: Run) -> RunAgain:
-        """That of a run in memory."""
-        return cls(run.task, run.options, run.inputs)
+    def of(cls, run: Run, log: Sequence[Entry]) -> RunAgain:
+        """That of a run in memory, which may know some decisions of the log of this review."""
+        return cls(without_decisions(run.task, decided_of(run.task, ever_made(log))), run.options, run.inputs)
 
     @classmethod
     def read(cls, folder: Path, log: Path, changed: bool = False) -> RunAgain:
@@ -63,6 +64,11 @@ class RunAgain:
         if report["protocol"] == "closed":
             task = read_remembered(expect_file(folder, REMEMBERED)).closed(task)
         return cls(task, report["options"], report.get("inputs", {}), folder.resolve(), report.get("seconds", {}))
+
+    def known_task(self, log: Path, entries: Sequence[Entry]) -> AlignmentTask:
+        """The task with the decisions of a log that the run was made with."""
+        known = not_undone(entries[: self.known_entries(log, entries)])
+        return with_decisions(self.task, decided_of(self.task, stand(known, one_link(self.task.cardinality))))
 
     def known_entries(self, log: Path, entries: Sequence[Entry]) -> int:
         """How many lines of a log the run was made with."""

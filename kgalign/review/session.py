@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from kgalign.data import Alignment, AlignmentTask, Ints, one_link
+from kgalign.data import AlignmentTask, Ints, one_link
 from kgalign.decisions import DRAWN, MATCH, NO_MATCH, QUEUE, SEARCH, VERDICTS, Decision, Entry, Undo
 from kgalign.errors import DataError, KgalignError, OptionError, one_line
 from kgalign.features.relations import Edges
@@ -120,9 +120,7 @@ class ReviewSession:
         self._thread: threading.Thread | None = None
         self._closed = False
         self._made: Run | None = None
-        earlier = Book(self._single)
-        earlier.apply(log.entries[: self._known])
-        self._use(replace(run, task=with_decisions(again.task, self._decided(earlier))))
+        self._use(run)
         self._absorb(log.entries)
 
     @classmethod
@@ -151,11 +149,12 @@ class ReviewSession:
         check_order(order)
         if isinstance(run, Run):
             log = DecisionLog.open(decisions or "decisions.jsonl")
-            return cls(RunAgain.of(run), ReviewedRun.of(run), log, every, order, seed)
+            return cls(RunAgain.of(run, log.entries), ReviewedRun.of(run), log, every, order, seed)
         folder = Path(run)
         place = Path(decisions) if decisions else folder.resolve().with_name(f"{folder.resolve().name}.decisions.jsonl")
         again = RunAgain.read(folder, place, changed)
-        return cls(again, ReviewedRun.read(folder.resolve(), again.task), DecisionLog.open(place), every, order, seed)
+        log = DecisionLog.open(place)
+        return cls(again, ReviewedRun.read(folder.resolve(), again.known_task(log.path, log.entries)), log, every, order, seed)
 
     @property
     def path(self) -> Path:
@@ -382,7 +381,7 @@ class ReviewSession:
                 return False
             known, new = len(self._log.entries), self._since_run()
             decided = {self._sides[0].ids[each.source] for each in self._new_decisions() if each.source in self._sides[0].ids}
-            task = with_decisions(self._again.task, self._decided(self._book))
+            task = with_decisions(self._again.task, Decided.of(self._book.standing, self._sides[0].ids.get, self._sides[1].ids.get))
             self._changes = replace(self._changes, running=True, error="")
             self._thread = threading.Thread(
                 target=self._go_on, args=(task, known, new, decided), name="kgalign review", daemon=True
@@ -631,17 +630,6 @@ class ReviewSession:
                 if new.pop(each.id, None) is None:
                     known[each.id] = each
         return [*known.values(), *new.values()]
-
-    def _decided(self, book: Book) -> Decided:
-        """What stands, by ids."""
-        found = book.standing
-        pairs = []
-        for place in (found.matches, found.rejected):
-            ends = [(self._sides[0].ids.get(source), self._sides[1].ids.get(target)) for source, target in place]
-            known = [pair for pair in ends if None not in pair]
-            pairs.append(Alignment(np.array(known, np.int64).reshape(-1, 2)))
-        alone = [self._sides[0].ids[source] for source in found.alone if source in self._sides[0].ids]
-        return Decided(pairs[0], pairs[1], np.array(alone, np.int64))
 
     def _go_on(self, task: AlignmentTask, known: int, new: int, decided: set[int]) -> None:
         """Aligns again and goes over to the new run; in a thread of its own."""

@@ -11,13 +11,14 @@ from typing import Any
 
 from kgalign.align import align, choose_model
 from kgalign.data import Alignment, AlignmentTask
+from kgalign.decisions import MATCH, NO_MATCH, Decision, Standing, ever_made, read_decisions
 from kgalign.errors import DataError, OptionError
 from kgalign.features.relations import relation_matches
 from kgalign.limits import Limits
 from kgalign.models import DEFAULT, MODELS
 from kgalign.readers import read
-from kgalign.readers.decided import with_decisions
-from kgalign.readers.decisions import last_lines, read_decided
+from kgalign.readers.decided import decided_of, sources_alone, with_decisions, without_decisions
+from kgalign.readers.decisions import is_log, last_lines, read_decided
 from kgalign.readers.link_ends import Ends
 from kgalign.reasoning import Reasoning, Rules
 from kgalign.runs import Run, file_hashes, input_places, read_report
@@ -134,15 +135,26 @@ def _read(report: Mapping[str, Any], arguments: Mapping[str, Any], earlier: Earl
 def _task_after(
     task: AlignmentTask, source: Place | InMemory | None, target: Place | InMemory | None, decisions: Sequence[str]
 ) -> AlignmentTask:
-    """The task of a run in memory with other graphs and more decisions, and the same seeds and rejected pairs."""
-    if source is None and target is None:
-        ends = Ends.of("source", task.source), Ends.of("target", task.target)
-        return with_decisions(task, read_decided(decisions, ends, task.cardinality, False, Limits()))
+    """The task of a run in memory with other graphs and more decisions. Its own decisions stand unless these files take them back."""
+    if source is not None or target is not None:
+        task = _with_graphs(task, source, target)
+    entries = [each for path in decisions if is_log(Path(path)) for each in read_decisions(path)]
+    ends = Ends.of("source", task.source), Ends.of("target", task.target)
+    task = without_decisions(task, decided_of(task, ever_made(entries)))
+    return with_decisions(task, read_decided(decisions, ends, task.cardinality, False, Limits()))
+
+
+def _with_graphs(task: AlignmentTask, source: Place | InMemory | None, target: Place | InMemory | None) -> AlignmentTask:
+    """The task with other graphs, and the same seeds, rejected pairs and decisions."""
     if task.protocol == "closed":
         raise OptionError("the run follows the closed protocol, whose queries come from test links: expected the new `task`")
-    given = {name: _by_iri(links, task) for name, links in (("seeds", task.seeds), ("rejected", task.rejected)) if len(links)}
+    given = {name: _by_iri(links, task) for name, links in (("seeds", task.lessons), ("rejected", task.rejected)) if len(links)}
     graphs = (task.source if source is None else source), (task.target if target is None else target)
-    return read(*graphs, **given, decisions=decisions, cardinality=task.cardinality, protocol="open")[0]  # type: ignore[arg-type]
+    new = read(*graphs, **given, cardinality=task.cardinality, protocol="open")[0]  # type: ignore[arg-type]
+    matches = {pair: Decision("", MATCH, *pair) for pair in _by_iri(task.decided, task)}
+    alone = [task.source.entities[each] for each in sources_alone(task).tolist()]
+    standing = Standing(matches, alone={each: Decision("", NO_MATCH, each, "") for each in alone})
+    return with_decisions(new, decided_of(new, standing))
 
 
 def _by_iri(links: Alignment, task: AlignmentTask) -> list[tuple[str, str]]:

@@ -297,3 +297,14 @@ def test_decisions_about_entities_that_are_gone_are_kept_and_count_for_nothing(f
         session.decide("ann", *session.next("ann").pair, "match", "r1")
         session.go_on()
         assert session.wait().error == ""
+
+
+@pytest.mark.parametrize("verdict", ["unsure", "skip"])
+def test_what_an_author_leaves_to_others_is_asked_of_them_and_not_of_the_author(session, verdict):
+    item = session.next("ann")
+    session.decide("ann", *item.pair, verdict, "r1")
+    assert session.next("ann").pair != item.pair
+    assert session.next("bob").pair == item.pair
+    session.undo("ann", "u1")
+    session.decide("bob", *item.pair, "match", "r2")
+    assert session.next("ann").pair != item.pair

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kgalign.data import Floats, Ints
-from kgalign.decisions import CHECK, MATCH, NO_MATCH, QUEUE, SEARCH, SKIP, Decision, Entry, Undo
+from kgalign.decisions import CHECK, MATCH, NO_MATCH, QUEUE, SEARCH, SKIP, UNSURE, Decision, Entry, Undo
 from kgalign.features.relations import Edges
 from kgalign.review.book import Book
 from kgalign.review.doubt import Answer, plain_features
@@ -72,7 +72,7 @@ class Pending:
         order: The order of the queue, see `order_of`.
         seed: Draws checks, and the random order.
         handed: The question that each author has.
-        skipped: The pairs that each author has skipped.
+        passed: The pairs that each author has left to others: skipped, or could not tell.
         answered: How many questions were answered.
         answers: What each answer teaches, by the id of its decision; also of earlier runs.
         left: (n,) the share of its worth that each question has left.
@@ -88,7 +88,7 @@ class Pending:
     seed: int
     left: Floats
     handed: dict[str, Handed] = field(default_factory=dict)
-    skipped: dict[str, set[tuple[str, str]]] = field(default_factory=dict)
+    passed: dict[str, set[tuple[str, str]]] = field(default_factory=dict)
     answered: int = 0
     answers: dict[str, Answer] = field(default_factory=dict)
     ranks: Floats | None = None
@@ -145,7 +145,7 @@ class Pending:
         for other, handed in self.handed.items():
             if other != author and now - handed.at < GONE:
                 free[handed.place] = False
-        for source, target in self.skipped.get(author, ()):
+        for source, target in self.passed.get(author, ()):
             if source in self.sides[0].ids and target in self.sides[1].ids:
                 own = self.of_source(self.sides[0].ids[source])
                 free[own[self.questions.targets[own] == self.sides[1].ids[target]]] = False
@@ -190,14 +190,14 @@ class Pending:
         for entry in entries:
             if isinstance(entry, Undo):
                 for each in book.undone.get(entry.id, ()):
-                    self.skipped.get(each.author, set()).discard(each.pair)
+                    self.passed.get(each.author, set()).discard(each.pair)
                     self.answered -= each.drawn != SEARCH and each.verdict != SKIP
                     self.answers.pop(each.id, None)
                     self.ranks = None
                 continue
             self.answered += entry.drawn != SEARCH and entry.verdict != SKIP
-            if entry.verdict == SKIP:
-                self.skipped.setdefault(entry.author, set()).add(entry.pair)
+            if entry.verdict in (SKIP, UNSURE):
+                self.passed.setdefault(entry.author, set()).add(entry.pair)
             elif entry.linked is not None:
                 self._learn(entry)
             handed = self.handed.get(entry.author)
@@ -238,7 +238,7 @@ class Pending:
         if place is not None:
             moved, left = self.questions.left_of(place)
             self.left[moved] *= left
-        if decision.id in self.answers or decision.verdict not in (MATCH, NO_MATCH):
+        if decision.id in self.answers:
             return
         features = plain_features(decision.probability or 0.0, bool(decision.linked))
         if place is not None:

@@ -456,7 +456,7 @@ class ReviewSession:
                     self._links.verdicts[row] = CODES.index(
                         self._verdict(int(self._links.sources[row]), int(self._links.targets[row]))[0]
                     )
-        self._pending.mark(sources, targets, lambda source, target: bool(self._verdict(source, target)[0]))
+        self._pending.mark(sources, targets, lambda source, target: self._verdict(source, target)[0] in (MATCH, NO_MATCH))
 
     def _verdict(self, source: int, target: int) -> tuple[str, Decision | None]:
         return self._book.verdict_of(

@@ -56,7 +56,7 @@ export class Queue {
     byId("actions").hidden = !item || this.app.view !== "queue";
     Object.assign(byId("item").dataset, { source: item?.source.iri ?? "", target: item?.target?.iri ?? "", drawn: item?.drawn ?? "" });
     if (item) this.draw();
-    else byId("item").replaceChildren(element("h1", { id: "question", tabIndex: -1 }, "Nothing is left to decide"), element("p", { className: "note" }, "All links that the filters let through are decided, or others are deciding them. Clear the filters, or open decided links under Links."));
+    else byId("item").replaceChildren(element("h1", { id: "question", tabIndex: -1 }, "Nothing is left to decide"), element("p", { className: "note" }, "All links that the filters let through are decided, left to others by you, or with others now. Clear the filters, or open any link under Links."));
     byId("question").focus({ preventScroll: true });
     scrollTo(0, 0);
   }

@@ -308,3 +308,19 @@ def test_what_an_author_leaves_to_others_is_asked_of_them_and_not_of_the_author(
     session.undo("ann", "u1")
     session.decide("bob", *item.pair, "match", "r2")
     assert session.next("ann").pair != item.pair
+
+
+def test_a_decision_about_an_entity_that_is_gone_is_taken_back(session):
+    DecisionLog.open(session.path).add([Decision("old", "match", "http://gone/", "http://gone/too", "ann")])
+    assert session.undo("ann", "u1").source == "http://gone/"
+    assert session.undo("ann", "u2") is None
+
+
+def test_a_decision_that_another_process_takes_back_at_the_same_time_is_taken_back_once(folder, monkeypatch):
+    with ReviewSession.open(folder) as one, ReviewSession.open(folder) as other:
+        one.decide("ann", *one.next("ann").pair, "match", "r1")
+        other.summary()
+        monkeypatch.setattr(DecisionLog, "refresh", lambda _: [])  # neither has heard of the other yet
+        assert one.undo("ann", "u1") is not None
+        assert other.undo("ann", "u2") is None
+        assert other.summary().decided == 0

@@ -259,7 +259,10 @@ class ReviewSession:
                 return None
             self._add([Undo(request, last.request, author, _now())])
             taken = self._book.undone[request]
-            self._pending.hand_back(author, self._id(0, taken[0].source), taken[0].drawn)
+            if not taken:  # another process has taken it back meanwhile
+                return None
+            if taken[0].source in self._sides[0].ids:
+                self._pending.hand_back(author, self._sides[0].ids[taken[0].source], taken[0].drawn)
             return taken[0]
 
     def links(

@@ -324,3 +324,11 @@ def test_a_decision_that_another_process_takes_back_at_the_same_time_is_taken_ba
         assert one.undo("ann", "u1") is not None
         assert other.undo("ann", "u2") is None
         assert other.summary().decided == 0
+
+
+def test_a_question_that_somebody_else_has_by_now_does_not_come_back_with_an_undo(session):
+    item = session.next("ann")
+    session.decide("ann", *item.pair, "skip", "r1")
+    assert session.next("bob").pair == item.pair
+    session.undo("ann", "u1")
+    assert session.next("ann").pair != item.pair == session.next("bob").pair

@@ -142,9 +142,7 @@ class Pending:
         free = self.is_open.copy() if fits is None else np.zeros(len(self.questions), bool)
         if fits is not None:
             free[fits] = self.is_open[fits]
-        for other, handed in self.handed.items():
-            if other != author and now - handed.at < GONE:
-                free[handed.place] = False
+        free[self._with_others(author, now)] = False
         for source, target in self.passed.get(author, ()):
             if source in self.sides[0].ids and target in self.sides[1].ids:
                 own = self.of_source(self.sides[0].ids[source])
@@ -168,10 +166,10 @@ class Pending:
         return ShownQuestion(int(own.targets[at]), round(float(own.probabilities[at]), 4), handed.drawn, bool(own.is_link[at]))
 
     def hand_back(self, author: str, source: int, drawn: str) -> None:
-        """Gives an author the question of a source again."""
-        own = self.of_source(source)
-        if len(own) and self.is_open[own[0]]:
-            self.handed[author] = Handed(int(own[0]), drawn if drawn != SEARCH else QUEUE, time.monotonic(), Filters())
+        """Gives an author the question of a source again, unless somebody else has it now."""
+        own, now = self.of_source(source), time.monotonic()
+        if len(own) and self.is_open[own[0]] and int(own[0]) not in self._with_others(author, now):
+            self.handed[author] = Handed(int(own[0]), drawn if drawn != SEARCH else QUEUE, now, Filters())
 
     def of_source(self, source: int) -> Ints:
         """The questions about a source."""
@@ -252,6 +250,10 @@ class Pending:
             random = np.random.default_rng([self.seed, len(self.questions)])
             self.ranks = order_of(self.order, self.questions, list(self.answers.values()), random)
         return self.ranks
+
+    def _with_others(self, author: str, now: float) -> list[int]:
+        """The questions that others have."""
+        return [each.place for other, each in self.handed.items() if other != author and now - each.at < GONE]
 
     def _is_time_to_check(self) -> bool:
         return self.order == VALUE and self.answered % CHECK_EVERY == CHECK_EVERY - 1

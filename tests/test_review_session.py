@@ -332,3 +332,19 @@ def test_a_question_that_somebody_else_has_by_now_does_not_come_back_with_an_und
     assert session.next("bob").pair == item.pair
     session.undo("ann", "u1")
     assert session.next("ann").pair != item.pair == session.next("bob").pair
+
+
+def test_a_check_that_is_answered_after_a_restart_counts_as_what_it_was(folder):
+    with ReviewSession.open(folder) as session:
+        link = session.links(limit=1)["rows"][0]
+    with ReviewSession.open(folder) as again:
+        again.decide("ann", link["source"], link["target"], "match", "r1", drawn=CHECK)
+        assert again.summary().estimate.checked == 1
+        assert again.summary().estimate.precision is not None
+    assert read_decisions(again.path)[-1].linked is True
+
+
+def test_a_check_of_which_nobody_knows_what_was_shown_is_left_out(session):
+    item = session.next("ann")
+    DecisionLog.open(session.path).add([Decision("r1", "match", *item.pair, "ann", drawn=CHECK)])
+    assert session.summary().estimate.checked == 0

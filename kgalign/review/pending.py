@@ -157,13 +157,20 @@ class Pending:
         self.handed[author] = Handed(place, drawn, now, filters)
         return self.handed[author]
 
-    def shown_to(self, author: str, source: int) -> ShownQuestion | None:
-        """What an author has been shown of a source; None: something else, or nothing."""
-        handed = self.handed.get(author)
-        if handed is None or self.questions.sources[handed.place] != source:
-            return None
-        own, at = self.questions, handed.place
-        return ShownQuestion(int(own.targets[at]), round(float(own.probabilities[at]), 4), handed.drawn, bool(own.is_link[at]))
+    def shown_to(self, author: str, source: int, target: int, drawn: str) -> ShownQuestion | None:
+        """The question that an author answers by a decision about a pair; None: it answers none.
+
+        Who had which question is lost when the process ends. Then it is the one about the pair, or else about its source.
+        """
+        own, handed = self.questions, self.handed.get(author)
+        if handed is not None and own.sources[handed.place] == source:
+            at, drawn = handed.place, handed.drawn
+        else:
+            places = self.of_source(source)
+            if drawn == SEARCH or not len(places):
+                return None
+            at = next((place for place in places.tolist() if own.targets[place] == target), int(places[0]))
+        return ShownQuestion(int(own.targets[at]), round(float(own.probabilities[at]), 4), drawn, bool(own.is_link[at]))
 
     def hand_back(self, author: str, source: int, drawn: str) -> None:
         """Gives an author the question of a source again, unless somebody else has it now."""
@@ -216,7 +223,7 @@ class Pending:
         own = self.questions
         strata = []
         for linked in (True, False):
-            of_kind = [each for each in checks if bool(each.linked) == linked]
+            of_kind = [each for each in checks if each.linked is linked]
             right = [each.verdict == MATCH and (not linked or not each.shown) for each in of_kind]
             seen = np.array([each.probability or 0.0 for each in of_kind])
             strata.append(Stratum(own.probabilities[self.is_open & (own.is_link == linked)], seen, np.array(right, bool)))

@@ -228,7 +228,7 @@ class ReviewSession:
             if request in self._book.known:
                 return self._book.known[request][0]
             ends = self._id(0, source), self._id(1, target) if target else -1
-            shown = self._pending.shown_to(author, ends[0])
+            shown = self._pending.shown_to(author, *ends, drawn)
             decision = Decision(
                 request,
                 verdict,

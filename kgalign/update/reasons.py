@@ -156,11 +156,9 @@ def decided_in_words(logs: Sequence[str], task: AlignmentTask) -> dict[tuple[int
         for graph, wanted in zip((task.source, task.target), named, strict=True)
     ]
     return {
-        (
-            ids[0].get(each.source, -1),
-            ids[1].get(each.target, -1),
-        ): f"decided{f' by {each.author}' if each.author else ''}: {each.verdict}"
+        (ids[0][each.source], ids[1].get(each.target, -1)): f"decided{f' by {each.author}' if each.author else ''}: {each.verdict}"
         for each in decisions
+        if each.source in ids[0] and (each.target in ids[1] or not each.target)
     }
 
 

@@ -170,3 +170,26 @@ def test_a_decision_that_a_run_in_memory_knows_is_taken_back_in_a_review(folder)
         assert session.wait().error == ""
         assert len(session.made.task.seeds) == 0
         assert linked(session.made)["s0"] == "t0"
+
+
+def test_a_decision_about_an_entity_that_is_gone_is_no_reason(run):
+    log("run.decisions.jsonl", ("1", "no match", "s0", "t99"), ("2", "no match", "s99", "t1"))
+    cities("right.csv", "t", ["", *CITIES[1:]])
+    found = update(run)
+    assert [(each.change, each.source, each.reason) for each in found.changes] == [("gone", "s0", "target entity gone")]
+
+
+def test_graphs_that_have_changed_places_are_a_change(run, capsys):
+    assert command("update", "run", "--source", "left.csv", "--target", "right.csv") == 0
+    assert "nothing has changed" in capsys.readouterr().err
+    assert command("update", "run", "--source", "right.csv", "--target", "left.csv") == 0
+    assert "nothing has changed" not in capsys.readouterr().err
+
+
+def test_a_copy_of_a_graph_in_another_place_is_no_change(run, capsys):
+    cities("copy.csv", "s")
+    assert command("update", "run", "--source", "copy.csv") == 0
+    assert "nothing has changed" in capsys.readouterr().err
+    log("run.decisions.jsonl", ("1", "match", "s0", "t0"))
+    assert command("update", "run", "--source", "copy.csv") == 0
+    assert "nothing has changed" not in capsys.readouterr().err

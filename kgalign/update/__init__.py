@@ -22,7 +22,7 @@ from kgalign.readers.decisions import is_log, last_lines, read_decided
 from kgalign.readers.link_ends import Ends
 from kgalign.reasoning import Reasoning, Rules
 from kgalign.runs import Run, file_hashes, input_places, read_report
-from kgalign.runs.inputs import REPORT
+from kgalign.runs.inputs import REPORT, is_part
 from kgalign.runs.report import DECIDED, reading_of
 from kgalign.seams import InMemory, Place
 from kgalign.update.carried import Carried
@@ -112,15 +112,18 @@ def reading_after(
 def is_unchanged(folder: str | Path, source: str | None = None, target: str | None = None, decisions: Sequence[str] = ()) -> bool:
     """Whether all files that a run was made from, or those that take their places, have the same content as then."""
     report = read_report(folder)
-    arguments = reading_after(folder, report, source, target, decisions)
-    before = report.get("inputs", {})
-    files = file_hashes(input_places(arguments))
-    given = [*arguments.get("decisions", ()), *(place for place in (source, target) if place is not None)]
-    if not all(Path(place).exists() for place in given) or any("://" in str(arguments.get(side)) for side in ("source", "target")):
+    before, recorded = reading_of(folder, report), report.get("inputs", {})
+    now = reading_after(folder, report, source, target, decisions)
+    moved = [side for side, place in (("source", source), ("target", target)) if place is not None]
+    given = [*now.get("decisions", ()), *(now[side] for side in moved)]
+    if any("://" in str(now.get(side)) for side in ("source", "target")) or not all(Path(place).exists() for place in given):
         return False
-    return (
-        files.items() <= before.items() if source is None and target is None else sorted(files.values()) == sorted(before.values())
-    )
+    for side in moved:
+        was = [digest for name, digest in recorded.items() if is_part(Path(name), Path(before[side]))]
+        if sorted(file_hashes([now[side]]).values()) != sorted(was):
+            return False
+    others = {name: value for name, value in now.items() if name not in moved}
+    return file_hashes(input_places(others)).items() <= recorded.items()
 
 
 def _read(report: Mapping[str, Any], arguments: Mapping[str, Any], earlier: Earlier) -> tuple[AlignmentTask, dict[str, str]]:

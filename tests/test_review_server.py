@@ -208,6 +208,20 @@ def test_links_are_accepted_only_as_many_as_were_shown(served):
     assert served.ask("/api/above?line=0.2")[1] == found
 
 
+def test_a_file_of_decisions_that_fails_is_no_fault_of_the_request(run, tmp_path):
+    log = tmp_path / "decisions.jsonl"
+    with Served(run, "--decisions", str(log)) as served:
+        body = decision(served)
+        for harm in (log.unlink, lambda: log.write_text("nonsense\n", "utf-8")):
+            harm()
+            status, answer, _ = served.ask("/api/decide", body)
+            assert status == 507
+            assert str(log) in answer["error"]
+            assert "\n" not in answer["error"]
+        log.write_text("", "utf-8")
+        assert served.ask("/api/decide", body)[0] == 200
+
+
 def test_who_sends_nothing_is_not_waited_for(run, tmp_path, monkeypatch):
     from kgalign.serve import guard, opening, server
 

@@ -348,3 +348,31 @@ def test_a_check_of_which_nobody_knows_what_was_shown_is_left_out(session):
     item = session.next("ann")
     DecisionLog.open(session.path).add([Decision("r1", "match", *item.pair, "ann", drawn=CHECK)])
     assert session.summary().estimate.checked == 0
+
+
+def test_a_log_that_is_removed_while_it_is_in_use_is_named_in_one_line(session):
+    item = session.next("ann")
+    session.path.rename(session.path.with_name("elsewhere"))
+    for call in (lambda: session.decide("ann", *item.pair, "match", "r1"), lambda: session.next("ann"), session.summary):
+        with pytest.raises(OptionError, match=r"decisions\.jsonl: is gone while it was in use; put it back"):
+            call()
+    assert not session.path.exists()
+    session.path.with_name("elsewhere").rename(session.path)
+    session.decide("ann", *item.pair, "match", "r1")
+    assert session.summary().decided == 1
+
+
+def test_decisions_of_others_are_known_also_if_an_own_one_could_not_be_kept(folder, monkeypatch):
+    with ReviewSession.open(folder) as session:
+        mine, theirs = session.next("ann"), session.next("bob")
+
+        def full(handle, content):
+            raise OSError(28, "No space left on device")
+
+        with monkeypatch.context() as patched:
+            patched.setattr(DecisionLog, "refresh", lambda _: [])  # it comes between two looks at the file
+            DecisionLog.open(session.path).add([Decision("theirs", "match", *theirs.pair, "bob")])
+            patched.setattr("kgalign.review.log.os.write", full)
+            with pytest.raises(OptionError, match=r"could not be kept \(No space left on device\)"):
+                session.decide("ann", *mine.pair, "match", "mine")
+        assert session.summary().authors == {"bob": 1}

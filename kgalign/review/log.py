@@ -12,7 +12,11 @@ from pathlib import Path
 
 from kgalign.decisions import Entry, check_half, entries_of, whole_lines
 from kgalign.drafts import reason_of, sync_folder
-from kgalign.errors import OptionError
+from kgalign.errors import DataError, OptionError
+
+
+class LogError(OptionError):
+    """The file of decisions cannot be read or written while it is in use, whatever is asked of it."""
 
 
 @dataclass
@@ -23,12 +27,15 @@ class DecisionLog:
         path: The file.
         entries: Its decisions and undos, as far as they have been read.
         size: The bytes of these.
+        lines: The lines of these.
+        told: How many of them the owner of this log has been told of.
     """
 
     path: Path
     entries: list[Entry] = field(default_factory=list)
     size: int = 0
     lines: int = 0
+    told: int = 0
 
     @classmethod
     def open(cls, path: str | Path) -> DecisionLog:
@@ -37,7 +44,7 @@ class DecisionLog:
         try:
             log.path.parent.mkdir(parents=True, exist_ok=True)
             is_new = not log.path.exists()
-            with log._locked() as handle:
+            with log._locked(os.O_CREAT) as handle:
                 log._catch_up(handle)
                 if is_new:
                     os.fsync(handle)
@@ -46,6 +53,7 @@ class DecisionLog:
             raise OptionError(
                 f"{log.path}: decisions cannot be kept there ({reason_of(error)}); expected a file that can be written to"
             ) from None
+        log.told = len(log.entries)
         return log
 
     def add(self, entries: Sequence[Entry]) -> list[Entry]:
@@ -53,25 +61,42 @@ class DecisionLog:
         if not entries:
             return []
         content = "".join(json.dumps(each.as_line(), ensure_ascii=True) + "\n" for each in entries).encode()
-        before = len(self.entries)
-        with self._locked() as handle:
+        with self._in_use(), self._locked() as handle:
             self._catch_up(handle)
             _write(handle, content, self.size, self.path)
             self._catch_up(handle)
-        return self.entries[before:]
+        return self._new()
 
     def refresh(self) -> list[Entry]:
-        """What other processes have added since the file was last read."""
-        before = len(self.entries)
-        if self.path.stat().st_size != self.size:
-            with self._locked() as handle:
-                self._catch_up(handle)
-        return self.entries[before:]
+        """What other processes have added, as far as nobody has been told of it."""
+        with self._in_use():
+            if self.path.stat().st_size != self.size:
+                with self._locked() as handle:
+                    self._catch_up(handle)
+        return self._new()
+
+    def _new(self) -> list[Entry]:
+        new, self.told = self.entries[self.told :], len(self.entries)
+        return new
 
     @contextmanager
-    def _locked(self) -> Iterator[int]:
+    def _in_use(self) -> Iterator[None]:
+        """Every failure of the file has one kind, so that whoever sends a decision keeps it until the file is well again."""
+        try:
+            yield
+        except FileNotFoundError:
+            raise LogError(f"{self.path}: is gone while it was in use; put it back, or start again to begin a new one") from None
+        except OSError as error:
+            raise LogError(
+                f"{self.path}: cannot be used any more ({reason_of(error)}); expected a file to read and write"
+            ) from None
+        except DataError as error:
+            raise LogError(str(error)) from None
+
+    @contextmanager
+    def _locked(self, flags: int = 0) -> Iterator[int]:
         """The open file, which no other process writes to meanwhile."""
-        handle = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o644)
+        handle = os.open(self.path, os.O_RDWR | os.O_APPEND | flags, 0o644)
         try:
             try:
                 import fcntl  # POSIX only; elsewhere one process at a time may have the file open
@@ -87,7 +112,7 @@ class DecisionLog:
         """Reads what is new, and cuts off half a line at the end."""
         length = os.fstat(handle).st_size
         if length < self.size:
-            raise OptionError(
+            raise LogError(
                 f"{self.path}: has become shorter while it was in use; expected a file that is only added to; start again to read it anew"
             )
         content = _read(handle, self.size, length - self.size)
@@ -121,6 +146,6 @@ def _write(handle: int, content: bytes, end: int, path: Path) -> None:
         os.fsync(handle)
     except OSError as error:
         os.ftruncate(handle, end)
-        raise OptionError(
+        raise LogError(
             f"{path}: the decision could not be kept ({reason_of(error)}); expected room for it: free some and decide again"
         ) from None

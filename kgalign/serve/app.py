@@ -20,6 +20,7 @@ from starlette.types import ASGIApp
 
 from kgalign.errors import KgalignError, OptionError, one_line
 from kgalign.explain import report
+from kgalign.review.log import LogError
 from kgalign.review.session import ReviewSession
 from kgalign.serve.guard import API, Guard
 from kgalign.serve.requests import CHANGES, READS, Given
@@ -71,6 +72,8 @@ def _answer(
     async def answer(request: Request) -> Response:
         try:
             return JSONResponse(await run_in_threadpool(call, session, await read(request)))
+        except LogError as error:  # nothing is wrong with the request: the page keeps what it wanted to say, and tries again
+            return JSONResponse({"error": str(error)}, HTTPStatus.INSUFFICIENT_STORAGE)
         except KgalignError as error:
             return JSONResponse({"error": str(error)}, HTTPStatus.BAD_REQUEST)
 
@@ -98,6 +101,6 @@ async def _refuse(request: Request, error: Exception) -> Response:
 
 
 async def _fail(request: Request, error: Exception) -> Response:
-    """A mistake in kgalign, or a disk that fails: the page keeps what it wanted to say, and tries again."""
+    """A mistake in kgalign: the page keeps what it wanted to say, and tries again."""
     log.error("the review could not answer %s: %s: %s", request.url.path, type(error).__name__, error)
     return JSONResponse({"error": one_line(f"{type(error).__name__}: {error}", 300)}, HTTPStatus.INTERNAL_SERVER_ERROR)

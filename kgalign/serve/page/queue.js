@@ -106,7 +106,7 @@ export class Queue {
   async undo() {
     const { app } = this, last = this.past.pop();
     const change = app.outbox.change("undo", { author: app.author, request: newId() });
-    if (this.busy && last && app.outbox.waiting().length > 1) this.show(last);
+    if (this.busy && last && app.outbox.unsent().length > 1) this.show(last);
     try {
       const decision = await change;
       if (!decision) return app.say("There is nothing to take back.");

@@ -179,12 +179,13 @@ function startTheme() {
   });
 }
 
-function unsaved(number, why, failed) {
+function unsaved(number, why, how) {
   const place = byId("unsaved"), button = (text, click) => element("button", { type: "button", className: "text", on: { click } }, text);
   place.hidden = number === 0;
   if (!number) return;
-  const made = [element("b", {}, `${number} not saved yet`), `: ${why}. This browser keeps what you decide and sends it when the server is back. `, button("try now", () => app.outbox.send())];
-  if (failed) made.push(button("give up the oldest", () => app.outbox.giveUp()));
+  const then = how === "refused" ? "The server refuses it; this browser keeps it until you give it up." : "This browser keeps what you decide and sends it when the server is back.";
+  const made = [element("b", {}, `${number} not saved${how === "refused" ? "" : " yet"}`), `: ${why}. ${then} `, button("try now", () => app.outbox.retry())];
+  if (how !== "away") made.push(button("give up the oldest", () => app.outbox.giveUp()));
   place.replaceChildren(...made);
 }
 

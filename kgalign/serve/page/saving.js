@@ -53,13 +53,17 @@ export function read(path, parameters = {}) {
   return call(`${path}?${new URLSearchParams(given)}`);
 }
 
+// A change in words.
+const said = (path, body) => (path === "decide" ? `${body.verdict}, ${body.source}${body.target ? ` and ${body.target}` : ""}` : path);
+
 const willPass = (error) => error.status === 0 || error.status === 401 || error.status === 408 || error.status === 429 || error.status >= 500;
 
 // The changes that the server has not confirmed, oldest first, of one file of decisions.
 export class Outbox {
   constructor(log, onChange) {
     this.prefix = `kgalign-unsent ${log} `;
-    this.onChange = onChange; // called with how many wait, why, and whether the server has failed over the oldest
+    this.onChange = onChange; // called with how many wait, why, and how it is: "away", "failing" or "refused"
+    this.refused = new Map(); // why the server will not have a change for whose answer nobody waits any more, by key
     this.answers = new Map(); // who waits for the answer, by key
     this.number = 0;
     this.tries = 0;
@@ -70,6 +74,8 @@ export class Outbox {
   }
 
   waiting() { return kept.keys().filter((key) => key.startsWith(this.prefix)).sort(); }
+
+  unsent() { return this.waiting().filter((key) => !this.refused.has(key)); }
 
   // Keeps a change, and resolves with the answer of the server, whenever that comes.
   change(path, body) {
@@ -93,7 +99,7 @@ export class Outbox {
   }
 
   async sendAll() {
-    for (let key; (key = this.waiting()[0]); ) {
+    for (let key; (key = this.unsent()[0]); ) {
       const { path, body } = JSON.parse(kept.get(key));
       try {
         const answer = await call(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
@@ -101,16 +107,24 @@ export class Outbox {
       } catch (error) {
         if (willPass(error)) {
           this.timer = setTimeout(() => this.send(), PAUSES[Math.min(this.tries++, PAUSES.length - 1)]);
-          return this.onChange(this.waiting().length, error.message, error.status >= 500);
+          return this.onChange(this.waiting().length, error.message, error.status >= 500 ? "failing" : "away");
         }
-        this.done(key, (waiting) => waiting.reject(error));
+        if (this.answers.has(key)) this.done(key, (waiting) => waiting.reject(error));
+        else this.refused.set(key, `${said(path, body)}: ${error.message}`); // the page that it comes from is gone, and nobody knows of it
       }
       this.tries = 0;
     }
-    this.onChange(0, "", false);
+    const left = this.waiting();
+    this.onChange(left.length, this.refused.get(left[0]) ?? "", "refused");
   }
 
-  // Gives up the oldest change, over which the server fails.
+  // Tries everything again, also what was refused.
+  retry() {
+    this.refused.clear();
+    return this.send();
+  }
+
+  // Gives up the oldest change, over which the server fails, or which it refuses.
   giveUp() {
     const key = this.waiting()[0];
     if (key) this.done(key, (waiting) => waiting.reject(new Refused("given up", 0)));

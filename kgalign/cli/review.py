@@ -42,7 +42,7 @@ def review(
     except KeyboardInterrupt:
         console.print()
     is_running = opened.changes().running
-    opened.running.close()
+    opened.stop()
     if is_running:
         console.print("The run that was going on is given up; the run folder is as it was before.")
     console.print(

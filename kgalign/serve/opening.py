@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 import socket
 import webbrowser
@@ -33,12 +34,14 @@ class Review:
         session: The review itself, for Python.
         running: Its server.
         is_public: Whether other machines may reach it.
+        opener: The file that has led the browser to the address, if there is one.
     """
 
     address: str
     session: ReviewSession
     running: Running
     is_public: bool = False
+    opener: Path | None = None
 
     @property
     def decisions(self) -> Path:
@@ -58,9 +61,15 @@ class Review:
         while self.running.thread.is_alive():
             self.running.thread.join(0.5)
 
+    def stop(self) -> None:
+        """Ends the server, and waits for no run that goes on."""
+        self.running.close()
+        if self.opener is not None:
+            self.opener.unlink(missing_ok=True)
+
     def close(self) -> None:
         """Ends the review. Its decisions are in their file."""
-        self.running.close()
+        self.stop()
         self.session.close()
 
     def __enter__(self) -> Review:
@@ -113,9 +122,22 @@ def open_review(
     title = Path(run).resolve().name if isinstance(run, str | Path) else session.path.name
     running = Running.start(review_app(session, title, token, _names_of(host)), listener)
     address = f"http://{_reachable(host)}:{listener.getsockname()[1]}/#{token}"
-    if browser:
-        webbrowser.open(address)
-    return Review(address, session, running, not _is_loopback(host))
+    opener = _open_browser(address, session.path) if browser else None
+    return Review(address, session, running, not _is_loopback(host), opener)
+
+
+def _open_browser(address: str, decisions: Path) -> Path:
+    """Opens an address by way of a file that only this user can read, and returns the file.
+
+    Everybody on this machine can read the command line of a browser, and the address has the token. The file lies beside the decisions,
+    since some browsers see no folder for temporary files.
+    """
+    opener = decisions.with_suffix(".open.html")
+    opener.unlink(missing_ok=True)
+    with os.fdopen(os.open(opener, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
+        file.write(f'<!doctype html><meta http-equiv="refresh" content="0; url={escape(address)}"><title>kgalign review</title>\n')
+    webbrowser.open(opener.as_uri())
+    return opener
 
 
 def _is_loopback(host: str) -> bool:

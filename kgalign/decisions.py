@@ -117,6 +117,12 @@ class Standing:
     conflicts: list[tuple[Decision, ...]] = field(default_factory=list)
 
 
+def decisions_beside(folder: str | Path) -> Path:
+    """The file beside a run folder that keeps the decisions about it, unless another one is named."""
+    whole = Path(folder).resolve()
+    return whole.with_name(f"{whole.name}.decisions.jsonl")
+
+
 def read_decisions(path: str | Path, limits: Limits = DEFAULT) -> list[Entry]:
     """The lines of a file of decisions. Half a line at its end, of a process that was killed, does not count."""
     path = Path(path)

@@ -5,6 +5,7 @@ import re
 import shutil
 import signal
 import stat
+import time
 from pathlib import Path
 
 import pytest
@@ -310,6 +311,23 @@ def test_links_above_a_line_are_accepted_together_and_taken_back_together(page, 
     page.press("z")
     page.run_until("document.getElementById('said').textContent.startsWith('Taken back')")
     assert page.run_until("document.getElementById('last').textContent") == "none yet"
+
+
+def test_decisions_are_downloaded_as_sssom(page, tmp_path):
+    page.ask("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(tmp_path))
+    source = page.run(PAIR)[0]
+    press(page, "y")
+    page.run("document.getElementById('download').click()")
+    page.run_until("document.getElementById('said').textContent.startsWith('The decisions that stand are in decisions.sssom.tsv')")
+    place = tmp_path / "decisions.sssom.tsv"
+    began = time.monotonic()
+    while not place.exists() and time.monotonic() - began < 20:
+        time.sleep(0.1)
+    text = place.read_text("utf-8")
+    assert text.startswith("#sssom_version")
+    assert source.rpartition("/")[2] in text
+    assert "semapv:ManualMappingCuration\tauthor:ann\tann" in text
+    assert page.errors == []
 
 
 def test_decisions_change_links_and_the_page_says_how(run, tmp_path):

@@ -47,7 +47,9 @@ def lines(served):
     return served.ask("/api/summary")[1]["decided"]
 
 
-@pytest.mark.parametrize("path", ["start", "next?author=ann", "links", "search?text=a", "above?line=0.5", "summary", "changes"])
+@pytest.mark.parametrize(
+    "path", ["start", "next?author=ann", "links", "search?text=a", "above?line=0.5", "summary", "changes", "export"]
+)
 def test_nothing_of_the_run_is_read_without_the_token(served, path):
     assert served.ask(f"/api/{path}")[0] == 200
     for value in (None, "Bearer ", "Bearer none", f"Bearer {served.token}x", f"Basic {served.token}", served.token):

@@ -6,7 +6,7 @@ import time
 
 import numpy as np
 import pytest
-from commands import command
+from commands import command, refused
 
 from kgalign import DataError, OptionError, align, read
 from kgalign.datasets import DEMOS
@@ -376,3 +376,18 @@ def test_decisions_of_others_are_known_also_if_an_own_one_could_not_be_kept(fold
             with pytest.raises(OptionError, match=r"could not be kept \(No space left on device\)"):
                 session.decide("ann", *mine.pair, "match", "mine")
         assert session.summary().authors == {"bob": 1}
+
+
+def test_a_command_exports_the_decisions_and_opens_nothing(folder, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("kgalign.serve.opening.open_review", None)
+    path = tmp_path / "decisions.sssom.tsv"
+    assert "run.decisions.jsonl: no such file" in refused(capsys, "review", folder, "--export", path)
+    with ReviewSession.open(folder) as session:
+        pair = session.next("ann").pair
+        session.decide("ann", *pair, "match", "r1")
+        assert command("review", folder, "--export", path) == 0
+        assert "1 decision in " in capsys.readouterr().err
+        assert path.read_text("utf-8") == session.sssom()
+    assert "exists already" in refused(capsys, "review", folder, "--export", path)
+    assert command("review", folder, "--export", path, "--force") == 0
+    assert len(read(DEMOS / "fr_en", decisions=path)[0].decided) == 1

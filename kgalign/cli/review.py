@@ -9,7 +9,11 @@ from typing import Annotated
 import typer
 
 from kgalign.cli.options import Changed
-from kgalign.cli.printing import console, working
+from kgalign.cli.printing import console, count, working
+from kgalign.decisions import decisions_beside, read_decisions
+from kgalign.drafts import check_new
+from kgalign.review import ReviewSession
+from kgalign.runs import read_report
 from kgalign.services import SERVICES
 
 
@@ -25,8 +29,16 @@ def review(
     port: Annotated[int, typer.Option(min=0, max=65535, help="the port; by default one that stays the same for a run")] = 0,
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="open the page in the browser of this machine")] = True,
     changed: Changed = False,
+    export: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="write the decisions that stand as SSSOM, with authors and days, and open nothing"),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="replace the file of --export if it exists")] = False,
 ) -> None:
     """Review links in a browser: decide on doubtful ones, and see what the decisions change. Needs the extra web."""
+    if export is not None:
+        _export(run, decisions or decisions_beside(run), changed, export, force)
+        return
     open_review = SERVICES["review"]
     with working("reading"):
         opened = open_review(run, decisions, host=host, port=port, browser=browser, changed=changed)
@@ -50,3 +62,13 @@ def review(
     )
     if is_running:
         os._exit(0)  # Python would wait for the compiled code of the run, or fail in it
+
+
+def _export(run: Path, decisions: Path, changed: bool, path: Path, force: bool) -> None:
+    """Writes the decisions of a review that are in a file already."""
+    read_report(run)
+    check_new(path, force)
+    read_decisions(decisions)  # a review would begin a new file
+    with working("reading"), ReviewSession.open(run, decisions, changed=changed) as session:
+        written = session.export(path, force)
+    console.print(f"{count(written, 'decision')} in {path}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import uuid
 from collections.abc import Iterator
@@ -55,7 +56,17 @@ class Mapping(NamedTuple):
 
 
 def write_decisions(standing: Standing, sides: tuple[Entities, Entities], path: Path, force: bool = False) -> int:
-    """Writes the decisions that stand, the whole file or none, and returns how many.
+    """Writes the decisions that stand, the whole file or none, and returns how many. A file that is there is refused without `force`."""
+    content, count = as_sssom(standing, sides)
+    check_new(path, force)
+    with draft_of(path) as draft:
+        (draft / NEW).write_text(content, "utf-8", newline="")
+        put_in_place(draft / NEW, path)
+    return count
+
+
+def as_sssom(standing: Standing, sides: tuple[Entities, Entities]) -> tuple[str, int]:
+    """The decisions that stand as the content of a file, and how many they are.
 
     Matches have the predicate of their kind. Rejected pairs have the modifier Not, too, and what nobody could decide has a
     `reviewer_agreement` of 0. A source without a counterpart stands beside sssom:NoTermFound. Decisions about entities that the graphs do
@@ -64,8 +75,6 @@ def write_decisions(standing: Standing, sides: tuple[Entities, Entities], path: 
     Args:
         standing: What stands.
         sides: The entities of both graphs.
-        path: The file.
-        force: Replace a file that is there. Otherwise it is refused.
     """
     decisions = [
         each
@@ -79,14 +88,11 @@ def write_decisions(standing: Standing, sides: tuple[Entities, Entities], path: 
     rows = sorted(_rows(decisions, ends, sides, prefixes))
     content = "\n".join("\t".join(row) for row in rows)
     names = {"urn:kgalign:": "kgalign", AUTHORS: AUTHOR, **prefixes}
-    check_new(path, force)
-    with draft_of(path) as draft:
-        with (draft / NEW).open("w", encoding="utf-8", newline="") as file:
-            lines = "\n".join(f"#  {name}: {json.dumps(namespace)}" for namespace, name in names.items())
-            file.write(METADATA.format(prefixes=lines, identifier=uuid.uuid5(uuid.NAMESPACE_URL, content), version=__version__))
-            csv.writer(file, delimiter="\t", lineterminator="\n").writerows([Mapping._fields, *rows])
-        put_in_place(draft / NEW, path)
-    return len(rows)
+    file = io.StringIO(newline="")
+    lines = "\n".join(f"#  {name}: {json.dumps(namespace)}" for namespace, name in names.items())
+    file.write(METADATA.format(prefixes=lines, identifier=uuid.uuid5(uuid.NAMESPACE_URL, content), version=__version__))
+    csv.writer(file, delimiter="\t", lineterminator="\n").writerows([Mapping._fields, *rows])
+    return file.getvalue(), len(rows)
 
 
 def _rows(

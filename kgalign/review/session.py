@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from kgalign.data import AlignmentTask, Ints, one_link
-from kgalign.decisions import DRAWN, MATCH, NO_MATCH, QUEUE, SEARCH, VERDICTS, Decision, Entry, Undo
+from kgalign.decisions import DRAWN, MATCH, NO_MATCH, QUEUE, SEARCH, VERDICTS, Decision, Entry, Undo, decisions_beside
 from kgalign.errors import DataError, KgalignError, OptionError, one_line
 from kgalign.features.relations import Edges
 from kgalign.readers.decided import Decided, with_decisions
@@ -24,7 +24,7 @@ from kgalign.review.changes import Changes, changes_between
 from kgalign.review.entities import Entities
 from kgalign.review.estimate import Estimate
 from kgalign.review.evidence import PairEvidence
-from kgalign.review.export import write_decisions
+from kgalign.review.export import as_sssom, write_decisions
 from kgalign.review.going_on import RunAgain
 from kgalign.review.item import Candidate, Item, ShownDecision
 from kgalign.review.log import DecisionLog
@@ -151,7 +151,7 @@ class ReviewSession:
             log = DecisionLog.open(decisions or "decisions.jsonl")
             return cls(RunAgain.of(run, log.entries), ReviewedRun.of(run), log, every, order, seed)
         folder = Path(run)
-        place = Path(decisions) if decisions else folder.resolve().with_name(f"{folder.resolve().name}.decisions.jsonl")
+        place = Path(decisions) if decisions else decisions_beside(folder)
         again = RunAgain.read(folder, place, changed)
         log = DecisionLog.open(place)
         return cls(again, ReviewedRun.read(folder.resolve(), again.known_task(log.path, log.entries)), log, every, order, seed)
@@ -373,6 +373,11 @@ class ReviewSession:
         """Writes the decisions that stand as SSSOM, with their authors and days, and returns how many; a file that is there needs `force`."""
         with self._fresh():
             return write_decisions(self._book.standing, self._sides, Path(path), force)
+
+    def sssom(self) -> str:
+        """The decisions that stand as SSSOM: the content of the file that `export` writes."""
+        with self._fresh():
+            return as_sssom(self._book.standing, self._sides)[0]
 
     def go_on(self) -> bool:
         """Lets the run go on in the background, from all decisions so far; False: it does already, or nothing is new.

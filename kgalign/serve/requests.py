@@ -54,6 +54,11 @@ def changes(session: ReviewSession, given: Given) -> Any:
     return session.changes().as_json()
 
 
+def export(session: ReviewSession, given: Given) -> Any:
+    """The decisions that stand as a file of SSSOM."""
+    return {"name": f"{session.path.stem}.sssom.tsv", "text": session.sssom()}
+
+
 def decide(session: ReviewSession, given: Given) -> Any:
     """Keeps a decision."""
     probability = _part(given, "probability") if given.get("probability") is not None else None
@@ -97,6 +102,7 @@ READS: dict[str, Callable[[ReviewSession, Given], Any]] = {
     "above": above,
     "summary": summary,
     "changes": changes,
+    "export": export,
 }
 CHANGES: dict[str, Callable[[ReviewSession, Given], Any]] = {"decide": decide, "undo": undo, "accept": accept, "go-on": go_on}
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from kgalign.align import align, choose_model
 from kgalign.data import Alignment, AlignmentTask
-from kgalign.decisions import MATCH, NO_MATCH, Decision, Standing, ever_made, read_decisions
+from kgalign.decisions import MATCH, NO_MATCH, Decision, Standing, decisions_beside, ever_made, read_decisions
 from kgalign.errors import DataError, OptionError
 from kgalign.features.relations import relation_matches
 from kgalign.limits import Limits
@@ -92,7 +92,7 @@ def reading_after(
 ) -> dict[str, Any]:
     """How the graphs are read: as the run has read them, some of them from new places, and with more decisions."""
     arguments = dict(reading_of(folder, report))
-    beside = Path(folder).resolve().with_name(f"{Path(folder).resolve().name}.decisions.jsonl")
+    beside = decisions_beside(folder)
     if not decisions and beside.is_file():
         decisions = [str(beside)]
     if decisions:

@@ -147,6 +147,7 @@ function startDialogs() {
   byId("help").addEventListener("click", () => byId("help-dialog").showModal());
   byId("open-search").addEventListener("click", openSearch);
   byId("author").addEventListener("click", askAuthor);
+  byId("download").addEventListener("click", download);
   byId("author-dialog").addEventListener("cancel", (event) => { if (!app.author) event.preventDefault(); });
 }
 
@@ -187,6 +188,19 @@ function unsaved(number, why, how) {
   const made = [element("b", {}, `${number} not saved${how === "refused" ? "" : " yet"}`), `: ${why}. ${then} `, button("try now", () => app.outbox.retry())];
   if (how !== "away") made.push(button("give up the oldest", () => app.outbox.giveUp()));
   place.replaceChildren(...made);
+}
+
+// Hands the decisions that stand to the browser as a file: an address that it could open by itself would have no token.
+async function download() {
+  try {
+    const { name, text } = await read("export");
+    const address = URL.createObjectURL(new Blob([text], { type: "text/tab-separated-values" }));
+    element("a", { href: address, download: name }).click();
+    setTimeout(() => URL.revokeObjectURL(address), 60000);
+    say(`The decisions that stand are in ${name}.`);
+  } catch (error) {
+    say(error.message);
+  }
 }
 
 // Asks what is reviewed, until somebody answers.

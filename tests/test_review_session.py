@@ -391,3 +391,27 @@ def test_a_command_exports_the_decisions_and_opens_nothing(folder, tmp_path, cap
     assert "exists already" in refused(capsys, "review", folder, "--export", path)
     assert command("review", folder, "--export", path, "--force") == 0
     assert len(read(DEMOS / "fr_en", decisions=path)[0].decided) == 1
+
+
+def test_what_is_kept_up_to_date_is_what_a_review_finds_that_is_opened_anew(folder):
+    chance = np.random.default_rng(0)
+    with ReviewSession.open(folder) as session:
+        rows = session.links(limit=100)["rows"]
+        for number in range(200):
+            one, other = (rows[place] for place in chance.integers(30, size=2))
+            author, verdict = ("ann", "bob")[number % 2], ("match", "no match", "unsure", "skip")[chance.integers(4)]
+            target = (one["target"], other["target"], "" if verdict == "no match" else one["target"])[chance.integers(3)]
+            if chance.random() < 0.3:
+                session.undo(author, f"u{number}")
+            else:
+                session.decide(author, one["source"], target, verdict, f"r{number}")
+            if number == 100:
+                session.accept_above("ann", 0.999, request="all")
+        with ReviewSession.open(folder) as again:
+            for get in (
+                lambda each: sorted(each.links(limit=10_000)["rows"], key=lambda row: (row["source"], row["target"])),
+                lambda each: each.summary().as_json(),
+                lambda each: each.above(0.5),
+                lambda each: each.search("e"),
+            ):
+                assert get(session) == get(again)

@@ -24,6 +24,7 @@ class Book:
         by_target: The same about each target.
         by_author: The numbers of the decisions of each author, also of those that were taken back.
         by_request: The numbers of the decisions that each undo would take back.
+        asked: The decisions about what a question had shown, by their number.
         conflicts: Decisions that contradict each other, by the source of the first.
         counts: How many decisions each author has made.
         made: How many decisions there have been.
@@ -38,6 +39,7 @@ class Book:
     by_target: dict[str, list[int]] = field(default_factory=dict)
     by_author: dict[str, list[int]] = field(default_factory=dict)
     by_request: dict[str, list[int]] = field(default_factory=dict)
+    asked: dict[int, Decision] = field(default_factory=dict)
     conflicts: dict[str, list[tuple[Decision, ...]]] = field(default_factory=dict)
     counts: Counter[str] = field(default_factory=Counter)
     made: int = 0
@@ -118,12 +120,15 @@ class Book:
             self.known.setdefault(decision.batch, []).append(decision)
         for place, key in self._places(decision):
             place.setdefault(key, []).append(number)
+        if decision.linked is not None:
+            self.asked[number] = decision
         self.by_author.setdefault(decision.author, []).append(number)
         self.by_request.setdefault(decision.request, []).append(number)
         self.counts[decision.author] += 1
 
     def _remove(self, number: int) -> Decision:
         decision = self.valid.pop(number)
+        self.asked.pop(number, None)
         for place, key in self._places(decision):
             place[key].remove(number)
         self.counts[decision.author] -= 1

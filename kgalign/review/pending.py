@@ -219,7 +219,7 @@ class Pending:
 
     def estimate(self, book: Book) -> Estimate:
         """Precision and recall by the random checks among the decisions that nobody took back."""
-        checks = [each for each in book.valid.values() if each.drawn == CHECK and each.verdict in (MATCH, NO_MATCH)]
+        checks = [each for each in book.asked.values() if each.drawn == CHECK and each.verdict in (MATCH, NO_MATCH)]
         own = self.questions
         strata = []
         for linked in (True, False):
@@ -227,7 +227,7 @@ class Pending:
             right = [each.verdict == MATCH and (not linked or not each.shown) for each in of_kind]
             seen = np.array([each.probability or 0.0 for each in of_kind])
             strata.append(Stratum(own.probabilities[self.is_open & (own.is_link == linked)], seen, np.array(right, bool)))
-        wrong = Counter(each.verdict for each in book.valid.values() if each.linked and (each.shown or each.verdict == NO_MATCH))
+        wrong = Counter(each.verdict for each in book.asked.values() if each.linked and (each.shown or each.verdict == NO_MATCH))
         has_other = (wrong[MATCH] + 0.5) / (wrong[MATCH] + wrong[NO_MATCH] + 1)
         return estimate(strata[0], strata[1], len(book.standing.matches), has_other)
 

@@ -7,7 +7,7 @@ import threading
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,6 @@ from kgalign.readers.decided import Decided, with_decisions
 from kgalign.review.book import Book
 from kgalign.review.changes import Changes, changes_between
 from kgalign.review.entities import Entities
-from kgalign.review.estimate import Estimate
 from kgalign.review.evidence import PairEvidence
 from kgalign.review.export import as_sssom, write_decisions
 from kgalign.review.going_on import RunAgain
@@ -31,68 +30,15 @@ from kgalign.review.log import DecisionLog
 from kgalign.review.pending import Pending
 from kgalign.review.queue import VALUE, check_order
 from kgalign.review.reviewed_run import ReviewedRun
-from kgalign.review.rows import CODES, UNDECIDED, Filters, Rows
+from kgalign.review.rows import Filters, Rows
+from kgalign.review.summary import Summary
+from kgalign.review.table import Table
 from kgalign.runs import Run
 
 logger = logging.getLogger(__name__)
 MOST_CANDIDATES = 9  # that keys can choose
 MOST_LAST = 20  # decisions that a summary lists
 LONGEST_ID = 200  # characters of a request or an author
-LONGEST_IRI = 10_000
-
-
-@dataclass(frozen=True)
-class Summary:
-    """Where a review stands. `as_json()` has all of it.
-
-    Attributes:
-        links: The number of links, decided ones included.
-        decided: The number of pairs that somebody has decided on.
-        verdicts: How many pairs stand as what.
-        authors: How many decisions each author has made.
-        conflicts: Decisions that contradict each other; the last one of each group stands.
-        estimate: Precision and recall, as far as random checks tell.
-        since_run: Decisions that the run does not know yet.
-        changes: What the last run that went on has changed.
-        classes: The classes that links can be filtered by.
-        rounds: The highest round in which a link became confident.
-        last: The last decisions, newest first.
-    """
-
-    links: int
-    decided: int
-    verdicts: Mapping[str, int]
-    authors: Mapping[str, int]
-    conflicts: Sequence[Sequence[ShownDecision]]
-    estimate: Estimate
-    since_run: int
-    changes: Changes
-    classes: Sequence[str]
-    rounds: int
-    last: Sequence[ShownDecision]
-
-    def as_json(self) -> dict[str, Any]:
-        """What a page reads."""
-        return {
-            "links": self.links,
-            "decided": self.decided,
-            "verdicts": dict(self.verdicts),
-            "authors": dict(self.authors),
-            "conflicts": [
-                {
-                    "source": group[0].decision.source,
-                    "source_name": group[0].source_name,
-                    "decisions": [each.as_json() for each in group],
-                }
-                for group in self.conflicts
-            ],
-            "estimate": self.estimate.as_json(),
-            "since_run": self.since_run,
-            "changes": self.changes.as_json(),
-            "classes": list(self.classes),
-            "rounds": self.rounds,
-            "last": [each.as_json() for each in self.last],
-        }
 
 
 class ReviewSession:
@@ -115,13 +61,14 @@ class ReviewSession:
         self._edges = Edges.of_task(again.task)
         self._book = Book(self._single)
         self._order, self._seed = order, seed
-        self._known = again.known_entries(log.path, log.entries)  # lines of the log that the run knows
+        self._since: dict[str, Decision] = {}  # decisions that came or went since the run, by their id
         self._changes = Changes()
         self._thread: threading.Thread | None = None
         self._closed = False
         self._made: Run | None = None
         self._use(run)
-        self._absorb(log.entries)
+        self._take_in(log.entries)
+        self._count(log.entries[again.known_entries(log.path, log.entries) :])
 
     @classmethod
     def open(
@@ -236,7 +183,7 @@ class ReviewSession:
                 target,
                 author,
                 _now(),
-                probability if probability is not None else shown.probability if shown else self._probability(*ends),
+                probability if probability is not None else shown.probability if shown else self._table.probability(*ends),
                 shown.drawn if shown and drawn == QUEUE else drawn,
                 shown=self._sides[1].graph.entities[shown.target] if shown and shown.target != ends[1] else "",
                 linked=shown.linked if shown else None,
@@ -277,10 +224,7 @@ class ReviewSession:
             sort: `probability`, `source`, `target`, `round`, `class` or `verdict`; a minus before it turns the order round.
         """
         with self._fresh():
-            rows = self._table()
-            chosen = rows.ordered(rows.chosen(Filters.of(filters)), sort)
-            offset, limit = max(0, int(offset)), max(0, int(limit))
-            return {"rows": self._as_rows(rows, chosen[offset : offset + limit]), "total": len(chosen)}
+            return self._table.page(Filters.of(filters), int(offset), int(limit), sort)
 
     def search(self, text: str, limit: int = 20) -> list[dict[str, Any]]:
         """Entities of both graphs with that text in a name or in their IRI, as rows of `links`; whole names and beginnings come first."""
@@ -288,20 +232,14 @@ class ReviewSession:
         if not wanted:
             return []
         with self._fresh():
-            found = []
-            for column, (side, entities) in enumerate(zip(("source", "target"), self._sides, strict=True)):
-                for number in entities.having(wanted).tolist():
-                    own = f"\n{entities.texts[number]}\n"
-                    place = 0 if f"\n{wanted}\n" in own else 1 if f"\n{wanted}" in own else 2
-                    found.append((place, column, number, side))
-            found.sort()
-            return [self._found_row(number, side) for _, _, number, side in found[: max(0, int(limit))]]
+            return self._table.search(wanted, int(limit))
 
     def above(self, line: float, filters: Mapping[str, Any] | Filters | None = None) -> dict[str, Any]:
         """How many undecided `links` have at least that probability, and how many of them are `probably_wrong`."""
         with self._fresh():
-            rows, chosen = self._above(line, filters)
-            return {"links": len(chosen), "probably_wrong": round(float((1 - rows.probabilities[chosen]).sum()), 1)}
+            chosen = self._table.above(line, Filters.of(filters))
+            wrong = float((1 - self._run.links.scores[chosen]).sum())
+            return {"links": len(chosen), "probably_wrong": round(wrong, 1)}
 
     def accept_above(
         self,
@@ -328,16 +266,15 @@ class ReviewSession:
             earlier = self._book.known.get(request, [])
             if earlier and len(earlier) >= earlier[0].batch_size:
                 return len(earlier)
-            rows, chosen = self._above(line, filters)
+            chosen = self._table.above(line, Filters.of(filters))
             if links is not None and not earlier and links != len(chosen):
                 raise OptionError(
                     f"links={links}: meanwhile {len(chosen)} links are at or above the line; nothing was accepted: look at them again"
                 )
             size = earlier[0].batch_size if earlier else len(chosen)
             source, target = self._sides[0].graph.entities, self._sides[1].graph.entities
-            pairs = zip(
-                rows.sources[chosen].tolist(), rows.targets[chosen].tolist(), rows.probabilities[chosen].tolist(), strict=True
-            )
+            accepted = self._run.links.where(chosen)
+            pairs = zip(accepted.sources.tolist(), accepted.targets.tolist(), accepted.scores.tolist(), strict=True)
             at, first = _now(), len(earlier)
             decisions = [
                 Decision(
@@ -351,18 +288,17 @@ class ReviewSession:
     def summary(self) -> Summary:
         """Where the review stands."""
         with self._fresh():
-            book, rows = self._book, self._table()
+            book = self._book
             counts = Counter({MATCH: len(book.standing.matches), NO_MATCH: len(book.standing.rejected) + len(book.standing.alone)})
             counts["unsure"] = len(book.standing.unsure)
             return Summary(
-                links=len(self._run.links)
-                + sum(verdict == CODES.index(MATCH) for verdict in rows.verdicts[len(self._run.links) :].tolist()),
+                links=self._table.count,
                 decided=sum(counts.values()),
                 verdicts=dict(counts),
                 authors={author: number for author, number in book.counts.items() if number},
                 conflicts=[[self._shown(each) for each in group] for group in book.all_conflicts()],
                 estimate=self._pending.estimate(book),
-                since_run=self._since_run(),
+                since_run=len(self._since),
                 changes=self.changes(),
                 classes=self._sides[0].classes[:200],
                 rounds=int(self._run.links.rounds.max(initial=0)),
@@ -385,10 +321,10 @@ class ReviewSession:
         The run folder is replaced when the new run is complete. Decisions that are made meanwhile are kept, and count for the next time.
         """
         with self._fresh():
-            if self._changes.running or self._closed or not self._since_run():
+            if self._changes.running or self._closed or not self._since:
                 return False
-            known, new = len(self._log.entries), self._since_run()
-            decided = {self._sides[0].ids[each.source] for each in self._new_decisions() if each.source in self._sides[0].ids}
+            known, new = len(self._log.entries), len(self._since)
+            decided = {self._sides[0].ids[each.source] for each in self._since.values() if each.source in self._sides[0].ids}
             task = with_decisions(self._again.task, Decided.of(self._book.standing, self._sides[0].ids.get, self._sides[1].ids.get))
             self._changes = replace(self._changes, running=True, error="")
             self._thread = threading.Thread(
@@ -429,11 +365,15 @@ class ReviewSession:
 
     def _add(self, entries: Sequence[Entry]) -> None:
         self._absorb(self._log.add(entries))
-        if self._every and self._since_run() >= self._every:
+        if self._every and len(self._since) >= self._every:
             self.go_on()
 
     def _absorb(self, entries: Sequence[Entry]) -> None:
-        """Takes in new lines of the log."""
+        """Takes in lines of the log that are new."""
+        self._take_in(entries)
+        self._count(entries)
+
+    def _take_in(self, entries: Sequence[Entry]) -> None:
         sources, targets = self._book.apply(entries)
         self._pending.absorb(entries, self._book)
         self._mark_of(sources, targets)
@@ -442,12 +382,8 @@ class ReviewSession:
         """Goes over to another run of the same graphs."""
         self._run = run
         self._evidence = PairEvidence.of(run, self._sides, self._edges)
-        links = run.links
-        self._links = Rows(self._sides, links.sources, links.targets, links.scores, links.rounds, np.zeros(len(links), np.int8))
-        self._more_rows: Rows | None = None
-        self._by_end = [np.argsort(ids, kind="stable") for ids in links.pairs.T]
+        self._table = Table.of(run, self._sides, self._book)
         self._pending = Pending.of(run, self._sides, self._edges, self._order, self._seed, before)
-        self._taken = dict(zip(links.targets.tolist(), links.sources.tolist(), strict=True))
 
     def _mark_of(self, *iris: Iterable[str]) -> None:
         """Brings the verdicts of the rows and the open questions of some sources and targets up to date."""
@@ -455,44 +391,8 @@ class ReviewSession:
             np.array([entities.ids[each] for each in own if each in entities.ids], np.int64)
             for own, entities in zip(iris, self._sides, strict=True)
         )
-        self._more_rows = None
-        for ids, order, column in zip((sources, targets), self._by_end, self._run.links.pairs.T, strict=True):
-            ascending = column[order]
-            begins, ends = (np.searchsorted(ascending, ids, side) for side in ("left", "right"))
-            for begin, end in zip(begins.tolist(), ends.tolist(), strict=True):
-                for row in order[begin:end].tolist():
-                    self._links.verdicts[row] = CODES.index(
-                        self._verdict(int(self._links.sources[row]), int(self._links.targets[row]))[0]
-                    )
-        self._pending.mark(sources, targets, lambda source, target: self._verdict(source, target)[0] in (MATCH, NO_MATCH))
-
-    def _verdict(self, source: int, target: int) -> tuple[str, Decision | None]:
-        return self._book.verdict_of(
-            self._sides[0].graph.entities[source], self._sides[1].graph.entities[target] if target >= 0 else ""
-        )
-
-    def _table(self) -> Rows:
-        """All rows: the links of the run, and further pairs that were decided."""
-        if self._more_rows is None:
-            found, known = self._book.standing, set(self._run.links.keys.tolist())
-            more: list[tuple[int, int, float, int]] = []
-            for code, pairs in ((1, found.matches), (2, found.rejected), (3, found.unsure), (2, found.alone)):
-                for each in pairs.values():
-                    source = self._sides[0].ids.get(each.source, -1)
-                    target = self._sides[1].ids.get(each.target, -1)
-                    is_known = source >= 0 and (target >= 0 or not each.target)
-                    if is_known and (target < 0 or ((source << 32) | target) not in known):
-                        more.append((source, target, self._probability(source, target) or float(code == 1), code))
-            own, columns = self._links, np.array(more, np.float64).reshape(-1, 4).T
-            self._more_rows = Rows(
-                self._sides,
-                np.concatenate([own.sources, columns[0].astype(np.int64)]),
-                np.concatenate([own.targets, columns[1].astype(np.int64)]),
-                np.concatenate([own.probabilities, columns[2]]),
-                np.concatenate([own.rounds, np.zeros(len(more), np.int64)]),
-                np.concatenate([own.verdicts, columns[3].astype(np.int8)]),
-            )
-        return self._more_rows
+        self._table.mark(sources, targets)
+        self._pending.mark(sources, targets, lambda source, target: self._table.verdict(source, target)[0] in (MATCH, NO_MATCH))
 
     def _rows_fit(self, filters: Filters) -> Ints | None:
         """Which questions fit filters, None: all."""
@@ -503,49 +403,24 @@ class ReviewSession:
         rows = Rows(self._sides, questions.sources, questions.targets, questions.probabilities, questions.rounds, verdicts)
         return rows.chosen(replace(filters, verdict=""))
 
-    def _above(self, line: float, filters: Mapping[str, Any] | Filters | None) -> tuple[Rows, Ints]:
-        if not isinstance(line, int | float) or not 0 <= line <= 1:
-            raise OptionError(f"line={line!r}: expected a probability from 0 to 1")
-        wanted = Filters.of(filters)
-        rows = self._links
-        return rows, rows.chosen(replace(wanted, least=max(float(line), wanted.least), verdict=UNDECIDED))
-
     def _id(self, column: int, iri: str) -> int:
         if not isinstance(iri, str) or iri not in self._sides[column].ids:
             side = ("source", "target")[column]
             raise DataError(f"the {side} graph has no entity {str(iri)[:200]!r}; expected the IRI of one")
         return self._sides[column].ids[iri]
 
-    def _probability(self, source: int, target: int) -> float | None:
-        """The probability of a link or of a candidate; None: it is neither."""
-        order, ascending = self._by_end[0], self._run.links.sources
-        begin, end = (np.searchsorted(ascending, source, side, sorter=order) for side in ("left", "right"))
-        for row in order[begin:end].tolist():
-            if self._run.links.targets[row] == target:
-                return round(float(self._run.links.scores[row]), 4)
-        targets, probabilities = self._run.candidates.of_source(source)
-        place = np.flatnonzero(targets == target)
-        return round(float(probabilities[place[0]]), 4) if len(place) else None
-
-    def _links_of(self, source: int) -> Ints:
-        """The rows of the links of a source, most probable first."""
-        order, ascending = self._by_end[0], self._run.links.sources
-        begin, end = (np.searchsorted(ascending, source, side, sorter=order) for side in ("left", "right"))
-        rows = order[begin:end]
-        return rows[np.argsort(-self._run.links.scores[rows], kind="stable")]
-
     def _item(self, source: int, target: int | None, drawn: str) -> Item:
         ours, theirs = self._sides
-        own = self._links_of(source)
+        own, links = self._table.links_of(source), self._run.links
         targets, probabilities = self._run.candidates.of_source(source)
         decided = self._book.match_of(ours.graph.entities[source])
         if target is None and decided is not None and decided.target in theirs.ids:
             target = theirs.ids[decided.target]
         if target is None:
-            target = int(self._run.links.targets[own[0]]) if len(own) else int(targets[0]) if len(targets) else None
-        rows = [row for row in own.tolist() if self._run.links.targets[row] == target]
+            target = int(links.targets[own[0]]) if len(own) else int(targets[0]) if len(targets) else None
+        row = self._table.link(source, target)
         candidates = [
-            Candidate(number, theirs.named(each), round(float(probability), 4), self._taken_by(source, each))
+            Candidate(number, theirs.named(each), round(float(probability), 4), self._table.taken_by(source, each))
             for number, (each, probability) in enumerate(
                 zip(targets[:MOST_CANDIDATES].tolist(), probabilities.tolist(), strict=False), 1
             )
@@ -553,8 +428,8 @@ class ReviewSession:
         return Item(
             source=ours.as_json(source),
             target=None if target is None else theirs.as_json(target),
-            probability=None if target is None else self._probability(source, target),
-            round=int(self._run.links.rounds[rows[0]]) if rows else 0,
+            probability=None if target is None else self._table.probability(source, target),
+            round=0 if row is None else int(links.rounds[row]),
             of_class=ours.class_of(source),
             drawn=drawn,
             evidence=None if target is None else self._evidence.of_pair(source, target),
@@ -563,14 +438,6 @@ class ReviewSession:
             decisions=[self._shown(each) for each in self._book.of_source(ours.graph.entities[source])],
         )
 
-    def _taken_by(self, source: int, target: int) -> tuple[str, str]:
-        """IRI and name of another source that is linked to a target."""
-        decided = self._book.match_of_target(self._sides[1].graph.entities[target])
-        other = self._sides[0].ids.get(decided.source) if decided else self._taken.get(target)
-        if other is None or other == source:
-            return "", ""
-        return self._sides[0].graph.entities[other], self._sides[0].name(other)
-
     def _shown(self, decision: Decision) -> ShownDecision:
         source, target = (
             entities.name(entities.ids[iri]) if iri in entities.ids else iri
@@ -578,66 +445,15 @@ class ReviewSession:
         )
         return ShownDecision(decision, source, target, self._book.stands(decision))
 
-    def _as_rows(self, rows: Rows, chosen: Ints) -> list[dict[str, Any]]:
-        in_conflict = {each.source for group in self._book.all_conflicts() for each in group}
-        return [
-            self._as_row(source, target, round(probability, 4), number, in_conflict)
-            for source, target, probability, number in zip(
-                rows.sources[chosen].tolist(),
-                rows.targets[chosen].tolist(),
-                rows.probabilities[chosen].tolist(),
-                rows.rounds[chosen].tolist(),
-                strict=True,
-            )
-        ]
-
-    def _as_row(self, source: int, target: int, probability: float | None, number: int, in_conflict: set[str]) -> dict[str, Any]:
-        ours = self._sides[0].named(source) if source >= 0 else dict.fromkeys(("iri", "name", "latin"), "")
-        theirs = self._sides[1].named(target) if target >= 0 else dict.fromkeys(("iri", "name", "latin"), "")
-        verdict, decision = self._book.verdict_of(ours["iri"], theirs["iri"])
-        return {
-            **{f"source{'_' * (name != 'iri')}{name if name != 'iri' else ''}": text for name, text in ours.items()},
-            **{f"target{'_' * (name != 'iri')}{name if name != 'iri' else ''}": text for name, text in theirs.items()},
-            "probability": probability,
-            "round": number,
-            "class": self._sides[0].class_of(source) if source >= 0 else "",
-            "verdict": verdict,
-            "author": decision.author if decision else "",
-            "conflict": ours["iri"] in in_conflict,
-        }
-
-    def _found_row(self, entity: int, side: str) -> dict[str, Any]:
-        """The row of an entity that a search has found, with its match."""
-        iri = self._sides[side == "target"].graph.entities[entity]
-        decided = self._book.match_of(iri) if side == "source" else self._book.match_of_target(iri)
-        pair: tuple[int, int]
-        if decided is not None:
-            pair = self._sides[0].ids.get(decided.source, -1), self._sides[1].ids.get(decided.target, -1)
-        elif side == "source":
-            own = self._links_of(entity)
-            pair = entity, int(self._run.links.targets[own[0]]) if len(own) else -1
-        else:
-            pair = self._taken.get(entity, -1), entity
-        in_conflict = {each.source for group in self._book.all_conflicts() for each in group}
-        probability = self._probability(*pair) if min(pair) >= 0 else None
-        return {**self._as_row(*pair, probability, 0, in_conflict), "side": side}
-
-    def _since_run(self) -> int:
-        """How many decisions came or went since the run."""
-        return len(self._new_decisions())
-
-    def _new_decisions(self) -> list[Decision]:
-        """Decisions that came or went since the run."""
-        known: dict[str, Decision] = {}
-        new: dict[str, Decision] = {}
-        for entry in self._log.entries[self._known :]:
+    def _count(self, entries: Iterable[Entry]) -> None:
+        """Counts lines of the log that the run does not know: decisions that came, and others that went."""
+        for entry in entries:
             if not isinstance(entry, Undo):
-                new[entry.id] = entry
+                self._since[entry.id] = entry
                 continue
             for each in self._book.undone.get(entry.id, ()):
-                if new.pop(each.id, None) is None:
-                    known[each.id] = each
-        return [*known.values(), *new.values()]
+                if self._since.pop(each.id, None) is None:
+                    self._since[each.id] = each
 
     def _go_on(self, task: AlignmentTask, known: int, new: int, decided: set[int]) -> None:
         """Aligns again and goes over to the new run; in a thread of its own."""
@@ -650,7 +466,9 @@ class ReviewSession:
                 self._use(run, self._pending)
                 self._pending.absorb(self._log.entries, self._book)
                 self._mark_of(self._book.by_source, self._book.by_target)
-                self._known, self._changes, self._made = known, changes, made
+                self._since.clear()
+                self._count(self._log.entries[known:])
+                self._changes, self._made = changes, made
         except Exception as error:  # whatever happens, the review goes on with the run that it has
             if not isinstance(error, KgalignError):
                 logger.exception("the run did not go on")

@@ -15,7 +15,8 @@ from typing import Any
 
 from kgalign.errors import OptionError
 from kgalign.review.changes import Changes
-from kgalign.review.session import ReviewSession, Summary
+from kgalign.review.session import ReviewSession
+from kgalign.review.summary import Summary
 from kgalign.runs import Run
 from kgalign.serve.app import review_app
 from kgalign.serve.server import Running, listen

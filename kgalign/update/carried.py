@@ -47,11 +47,6 @@ class Carried:
     seeds: tuple[Alignment, Alignment]
     rejected: tuple[Alignment, Alignment]
 
-    @property
-    def is_same(self) -> bool:
-        """Whether nothing has changed that could change a link."""
-        return not any(side.any() for side in self.touched) and not any(map(len, (*self.seeds, *self.rejected, self.lost)))
-
     @classmethod
     def of(cls, earlier: Earlier, task: AlignmentTask) -> Carried:
         remembered = earlier.remembered

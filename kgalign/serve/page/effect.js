@@ -64,45 +64,88 @@ export class Effect {
   decisions(number) { return `${count(number)} ${number === 1 ? "decision" : "decisions"}`; }
 
   draw() {
-    const { summary } = this;
-    if (!summary) return;
-    const { changes, estimate, verdicts, authors } = summary;
-    const share = (given) => (given ? [element("dd", {}, `${(100 * given[0]).toFixed(1)} %`), element("dd", { className: "note" }, `${(100 * given[1]).toFixed(1)} to ${(100 * given[2]).toFixed(1)} % (95 %), from ${count(estimate.checked)} random checks`)] : [element("dd", {}, "–"), element("dd", { className: "note" }, "no random check is decided yet")]);
-    const fact = (name, value, note = "") => element("div", {}, element("dt", {}, name), element("dd", {}, value), element("dd", { className: "note" }, note));
-    const listed = (numbers) => Object.entries(numbers).filter(([, number]) => number).map(([name, number]) => `${name} ${count(number)}`).join(", ");
-    const facts = element(
-      "dl", { className: "facts large" },
-      fact("decided", count(summary.decided), `of ${count(summary.links)} links: ${listed(verdicts)}`), fact("by", count(Object.keys(authors).length), listed(authors)),
-      element("div", {}, element("dt", {}, "precision, estimated"), ...share(estimate.precision)), element("div", {}, element("dt", {}, "recall, estimated"), ...share(estimate.recall)),
-    );
-    const button = element("button", { type: "button", className: "strong-button", disabled: changes.running || !summary.since_run, on: { click: () => this.goOn() } }, "Go on with the decisions ", element("kbd", {}, "g"));
-    const every = element("select", { "aria-label": "When the run goes on by itself" }, ...CHOICES.map((number) => element("option", { value: String(number), selected: number === this.every() }, number ? `after ${number} decisions` : "never")));
-    every.addEventListener("change", () => kept.set(EVERY, every.value));
-    const state = changes.running ? "The run goes on in the background; you can decide meanwhile." : summary.since_run ? `${this.decisions(summary.since_run)} since the run.` : "The run knows all decisions.";
-    const made = [element("p", { className: "effect-said", role: "status" }, changes.total || changes.decisions ? `${changes.text}.` : "The run has not gone on yet."), element("p", {}, state)];
+    if (!this.summary) return;
+    const { changes } = this.summary;
+    const said = changes.total || changes.decisions ? `${changes.text}.` : "The run has not gone on yet.";
+    const made = [element("p", { className: "effect-said", role: "status" }, said), element("p", {}, this.state())];
     if (changes.error) made.push(element("p", { className: "differs" }, `The run did not go on: ${changes.error}`));
-    made.push(element("p", { className: "buttons" }, button, element("label", { className: "note" }, "by itself ", every)));
+    made.push(this.buttons());
     if (changes.links.length) made.push(...this.table(changes));
-    byId("effect-text").replaceChildren(...made, element("h3", {}, "So far"), facts);
+    byId("effect-text").replaceChildren(...made, element("h3", {}, "So far"), facts(this.summary));
+  }
+
+  state() {
+    const { changes, since_run: since } = this.summary;
+    if (changes.running) return "The run goes on in the background; you can decide meanwhile.";
+    return since ? `${this.decisions(since)} since the run.` : "The run knows all decisions.";
+  }
+
+  buttons() {
+    const { changes, since_run: since } = this.summary;
+    const button = element(
+      "button", { type: "button", className: "strong-button", disabled: changes.running || !since, on: { click: () => this.goOn() } },
+      "Go on with the decisions ", element("kbd", {}, "g"),
+    );
+    const choice = (number) => element("option", { value: String(number), selected: number === this.every() }, number ? `after ${number} decisions` : "never");
+    const every = element("select", { "aria-label": "When the run goes on by itself" }, ...CHOICES.map(choice));
+    every.addEventListener("change", () => kept.set(EVERY, every.value));
+    return element("p", { className: "buttons" }, button, element("label", { className: "note" }, "by itself ", every));
   }
 
   table(changes) {
-    const scores = this.app.look.scores;
-    const end = (iri, name, probability) => element("td", {}, iri ? name : element("span", { className: "unmatched" }, "no match"), scores && probability !== null ? element("span", { className: "label" }, ` ${percent(probability)}`) : "");
-    const last = (iri) => iri.split(/[/#]/).filter(Boolean).pop() ?? iri;
-    const rows = changes.links.map((link) => {
-      const [before, after] = link.before_name === link.after_name ? [last(link.before), last(link.after)] : [link.before_name, link.after_name];
-      const open = element("button", { type: "button" }, link.source_name);
-      const row = element(
-        "tr", { className: "link", on: { click: () => this.app.open(link.source, link.after || link.before) } },
-        element("td", {}, open), end(link.before, before, link.before_probability), end(link.after, after, link.after_probability), element("td", { className: "wide note" }, link.reason),
-      );
-      return row;
-    });
-    const head = element("tr", {}, ...["source", "before", "after"].map((text) => element("th", { scope: "col" }, text)), element("th", { scope: "col", className: "wide" }, "why"));
-    const more = changes.total > changes.links.length ? [element("p", { className: "note" }, `and ${count(changes.total - changes.links.length)} more`)] : [];
-    return [element("table", { className: "links changed" }, element("thead", {}, head), element("tbody", {}, ...rows)), ...more];
+    const head = element(
+      "tr", {}, ...["source", "before", "after"].map((text) => element("th", { scope: "col" }, text)),
+      element("th", { scope: "col", className: "wide" }, "why"),
+    );
+    const table = element(
+      "table", { className: "links changed" },
+      element("thead", {}, head), element("tbody", {}, ...changes.links.map((link) => this.row(link))),
+    );
+    const more = changes.total - changes.links.length;
+    return more ? [table, element("p", { className: "note" }, `and ${count(more)} more`)] : [table];
   }
+
+  row(link) {
+    const same = link.before_name === link.after_name; // then the ends of their addresses tell them apart
+    const [before, after] = same ? [lastPart(link.before), lastPart(link.after)] : [link.before_name, link.after_name];
+    return element(
+      "tr", { className: "link", on: { click: () => this.app.open(link.source, link.after || link.before) } },
+      element("td", {}, element("button", { type: "button" }, link.source_name)),
+      this.end(link.before, before, link.before_probability), this.end(link.after, after, link.after_probability),
+      element("td", { className: "wide note" }, link.reason),
+    );
+  }
+
+  end(iri, name, probability) {
+    const score = this.app.look.scores && probability !== null ? element("span", { className: "label" }, ` ${percent(probability)}`) : "";
+    return element("td", {}, iri ? name : element("span", { className: "unmatched" }, "no match"), score);
+  }
+}
+
+const lastPart = (iri) => iri.split(/[/#]/).filter(Boolean).pop() ?? iri;
+
+function facts({ decided, links, verdicts, authors, estimate }) {
+  return element(
+    "dl", { className: "facts large" },
+    fact("decided", count(decided), `of ${count(links)} links: ${listed(verdicts)}`),
+    fact("by", count(Object.keys(authors).length), listed(authors)),
+    share("precision, estimated", estimate.precision, estimate.checked),
+    share("recall, estimated", estimate.recall, estimate.checked),
+  );
+}
+
+function fact(name, value, note) {
+  return element("div", {}, element("dt", {}, name), element("dd", {}, value), element("dd", { className: "note" }, note));
+}
+
+function share(name, given, checked) {
+  if (!given) return fact(name, "–", "no random check is decided yet");
+  const [value, low, high] = given.map((each) => (100 * each).toFixed(1));
+  return fact(name, `${value} %`, `${low} to ${high} % (95 %), from ${count(checked)} random checks`);
+}
+
+function listed(numbers) {
+  return Object.entries(numbers).filter(([, number]) => number).map(([name, number]) => `${name} ${count(number)}`).join(", ");
 }
 
 function conflicts(groups, app) {

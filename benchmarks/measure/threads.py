@@ -20,11 +20,10 @@ from typing import Any
 import numpy as np
 
 from benchmarks.measure.generated import generate
-from benchmarks.measure.scale import label
+from benchmarks.measure.scale import compile_first, label
 from benchmarks.results import GENERATED, RESULTS, add
 from kgalign import align
 from kgalign.blocks import available_cores
-from kgalign.datasets import demo
 from kgalign.models import DEFAULT
 from kgalign.runs import peak_mb
 
@@ -35,17 +34,20 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--entities", type=int, default=100_000, help="entities in each graph")
     parser.add_argument("--times", type=int, default=1, help="runs with each number of threads; the fastest one counts")
+    parser.add_argument(
+        "--threads", type=int, nargs="+", help="numbers of threads, 1 among them; all powers of two up to the cores"
+    )
     parser.add_argument("--alone", action="store_true", help="print the figures of one run with the threads of this process")
     given = parser.parse_args()
     if given.alone:
         print(json.dumps(_run(given.entities)))
     else:
-        measure(given.entities, given.times)
+        measure(given.entities, given.times, given.threads)
 
 
-def measure(entities: int, times: int, file: Path = RESULTS) -> None:
+def measure(entities: int, times: int, numbers: list[int] | None = None, file: Path = RESULTS) -> None:
     """Adds the line."""
-    numbers = [1 << power for power in range(available_cores().bit_length())]
+    numbers = numbers or [1 << power for power in range(available_cores().bit_length())]
     found: dict[int, list[dict[str, Any]]] = {number: [] for number in numbers}
     for _ in range(times):
         for number in numbers:
@@ -82,7 +84,7 @@ def _in_a_process(entities: int, threads: int) -> dict[str, Any]:
 def _run(entities: int) -> dict[str, Any]:
     """Seconds of an alignment, and a hash of its links."""
     task, _ = generate(entities, 0)
-    align(*demo(), max_rounds=0)  # compiles all code that is compiled on first use
+    compile_first(entities)
     began = time.perf_counter()
     links = align(task, max_rounds=1).alignment
     seconds = time.perf_counter() - began

@@ -110,7 +110,8 @@ def _values_by_property(literals: Attributes) -> list[list[str]]:
     there = np.flatnonzero(np.fromiter(map(bool, literals.values), bool, len(literals.values)))
     order = there[np.argsort(literals.facts[there, 1], kind="stable")]
     places = np.searchsorted(literals.facts[order, 1], np.arange(len(literals.properties) + 1)).tolist()
-    return [[literals.values[row] for row in order[begin:end].tolist()] for begin, end in pairwise(places)]
+    values = [literals.values[row] for row in order.tolist()]
+    return [values[begin:end] for begin, end in pairwise(places)]
 
 
 def _holds_dates(values: Sequence[str]) -> bool:

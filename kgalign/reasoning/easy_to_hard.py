@@ -20,6 +20,7 @@ from kgalign.seams import Decoder, FittedModel, check_contract
 
 logger = logging.getLogger(__name__)
 PREDICTING = "predicting"  # the first step of every round; what comes before is done once for a phase
+GROWING = "growing first links"
 LEAST_PLAUSIBLE = 0.05  # below this probability a link is no soft evidence
 MIN_HELD_OUT = 20  # fewer links say nothing about the others
 MIN_NEW_HELD_OUT = 10
@@ -134,7 +135,7 @@ def _begin(loop: _Loop, first: AlignmentTask, wide: tuple[AlignmentTask, Alignme
     """The state before the first round, with the links that grow from the seeds where the model has such."""
     found = Alignment.empty()
     if loop.model.capabilities.grows and loop.rules.max_rounds:
-        loop.step("growing first links")
+        loop.step(GROWING)
         found = loop.model.first_links(first)  # type: ignore[attr-defined]
     if wide is None:
         return State(found=found)
@@ -150,6 +151,7 @@ def _run_wide(
         state = _run_phase(loop, wide, state, held_out)
         if loop.model.capabilities.grows and not state.started and _found_few(state.confident, held_out):
             # Such as where seeds are hubs: what they teach does not fit other entities, and says so here.
+            loop.step(GROWING)
             grown = loop.model.first_links(first, always=True)  # type: ignore[attr-defined]
             if len(grown):
                 state = loop.handed_on(State(phase="grown", found=grown, rounds=state.rounds))

@@ -137,7 +137,6 @@ def _moves(run: ReviewedRun, edges: tuple[Edges, Edges], sources: Ints, targets:
 
 def _determined(side: Edges) -> scipy.sparse.csr_array:
     """(n, n) how far each entity, at the end of a relation, determines another one at its beginning."""
-
     beginnings, relations, ends = side.triples.T
     size = side.adjacency.shape[0]
     return scipy.sparse.csr_array((side.inverse_functionality[relations], (ends, beginnings)), shape=(size, size))

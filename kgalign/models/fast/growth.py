@@ -13,7 +13,7 @@ from kgalign.features.constraints import allowed
 from kgalign.features.functionality import AnchoredEvidence
 from kgalign.features.reach import reach_vectors
 from kgalign.features.relations import Edges
-from kgalign.search import find_candidates, pack
+from kgalign.search import Engine, find_candidates, pack
 
 logger = logging.getLogger(__name__)
 CANDIDATES = 50  # for each query
@@ -25,7 +25,7 @@ LEAST_CONFIDENT = 0.3
 LEAST_GROWTH = 0.04  # a round that adds a smaller share than this is the last one
 
 
-def grow(task: AlignmentTask, edges: tuple[Edges, Edges], seed: int = 0) -> Alignment:
+def grow(task: AlignmentTask, edges: tuple[Edges, Edges], seed: int = 0, engine: Engine | None = None) -> Alignment:
     """Links that seeds lead to, over several hops and in several rounds, with their confidence; the seeds are not among them.
 
     A pair wins by what is known within three hops of both its entities and by the known links next to it. It is confident only as far as
@@ -36,12 +36,13 @@ def grow(task: AlignmentTask, edges: tuple[Edges, Edges], seed: int = 0) -> Alig
         task: Nothing grows where entities may have several links.
         edges: Those of both graphs.
         seed: Draws the vectors of each round.
+        engine: Where searches work on their blocks; None: on this machine.
     """
     found = Alignment.empty()
     if not len(task.seeds) or task.cardinality != "one-to-one":
         return found
     for number in count():
-        grown = _round(task, edges, task.seeds + found, seed + number)
+        grown = _round(task, edges, task.seeds + found, seed + number, engine)
         logger.info("growth, round %d: %d links", number + 1, len(grown))
         enough = len(grown) - len(found) <= LEAST_GROWTH * len(grown)  # also where nothing grows
         found = grown
@@ -50,10 +51,10 @@ def grow(task: AlignmentTask, edges: tuple[Edges, Edges], seed: int = 0) -> Alig
     return found
 
 
-def _round(task: AlignmentTask, edges: tuple[Edges, Edges], known: Alignment, seed: int) -> Alignment:
+def _round(task: AlignmentTask, edges: tuple[Edges, Edges], known: Alignment, seed: int, engine: Engine | None) -> Alignment:
     """The links of one round: the best candidate of each query that no other query is as confident of."""
     vectors = reach_vectors(edges, known, seed)
-    near = find_candidates(*vectors, task.queries, task.pool, CANDIDATES, seed=seed)
+    near = find_candidates(*vectors, task.queries, task.pool, CANDIDATES, seed=seed, engine=engine)
     rows, slots = near.edges()
     sources, targets = task.queries[rows], near.targets[rows, slots].astype(np.int64)
     may = allowed(task, sources, targets)

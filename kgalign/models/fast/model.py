@@ -297,7 +297,7 @@ class FittedFast:
         ready = self._for_graphs(task)
         if not always and (len(task.seeds) >= few or ready._names_find_seeds(task)):
             return Alignment.empty()
-        return grow(task, ready.prepared.edges, self.options.seed)
+        return grow(task, ready.prepared.edges, self.options.seed, self.options.engine)
 
     def _names_find_seeds(self, task: AlignmentTask) -> bool:
         """Whether names retrieve most of the links that weights are learnt from."""

@@ -272,6 +272,12 @@ class Alignment:
         """(n,) one number for each pair, the same for the same pair."""
         return (self.sources << 32) | self.targets
 
+    def among(self, others: Alignment) -> NDArray[Any]:
+        """(n,) whether each pair is one of the others, too."""
+        from kgalign.parallel import is_among  # compiled code, slow to import
+
+        return is_among(self.keys, others.keys)
+
     def where(self, chosen: NDArray[Any]) -> Alignment:
         """The pairs that a mask or an array of positions picks."""
         return replace(self, pairs=self.pairs[chosen], scores=self.scores[chosen], rounds=self.rounds[chosen])

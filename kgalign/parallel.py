@@ -53,7 +53,13 @@ def is_among(keys: Ints, others: Ints) -> Ints:
     """(n,) whether each number is one of the others; none is negative."""
     if len(keys) + len(others) < SMALL or not len(others):
         return np.isin(keys, others)
-    found: Ints = _is_among(keys, _sorted(others)[0])
+    found: Ints = places_in(_sorted(others)[0], keys) >= 0
+    return found
+
+
+def places_in(ascending: Ints, keys: Ints) -> Ints:
+    """(n,) where each key stands among ascending numbers, -1: nowhere."""
+    found: Ints = _places_in(ascending, keys)
     return found
 
 
@@ -247,11 +253,12 @@ def _add_scaled(sums, values, factor):  # type: ignore[no-untyped-def]
 
 
 @numba.njit(parallel=True, cache=True)
-def _is_among(keys, ascending):  # type: ignore[no-untyped-def]
-    found = np.empty(len(keys), np.bool_)
+def _places_in(ascending, keys):  # type: ignore[no-untyped-def]
+    found = np.full(len(keys), -1, np.int32)
     for at in numba.prange(len(keys)):
         place = np.searchsorted(ascending, keys[at])
-        found[at] = place < len(ascending) and ascending[place] == keys[at]
+        if place < len(ascending) and ascending[place] == keys[at]:
+            found[at] = place
     return found
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from benchmarks.page import (
+    engine_sections,
     own_sections,
     paper_tables,
     real_section,
@@ -20,6 +21,7 @@ SECTIONS: tuple[Callable[[Results], str], ...] = (
     real_section.real_graphs,
     real_section.negative_evidence,
     review_section.reviews,
+    engine_sections.review_answers,
     tables_section.tables_beside_splink,
     own_sections.default_model,
     own_sections.default_model_open,
@@ -28,6 +30,8 @@ SECTIONS: tuple[Callable[[Results], str], ...] = (
     own_sections.small_graphs,
     own_sections.ablation,
     own_sections.growth,
+    engine_sections.threads,
+    engine_sections.engines,
     own_sections.swapped,
     own_sections.updates,
     own_sections.reading,

@@ -129,7 +129,7 @@ def plausible_links(task: AlignmentTask, alignment: Alignment) -> Alignment:
 
 def group_links(links: Alignment) -> Ints:
     """(n,) the number of each link's group: links that share an entity, or whose entities other links join, are in one group."""
-    if all(len(np.unique(ids)) == len(ids) for ids in links.pairs.T):
+    if not len(links) or all(np.bincount(ids).max() == 1 for ids in links.pairs.T):
         return np.arange(len(links))
     sources, left = np.unique(links.sources, return_inverse=True)
     targets, right = np.unique(links.targets, return_inverse=True)

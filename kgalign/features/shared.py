@@ -27,11 +27,15 @@ def capped(features: sparse.csr_array) -> sparse.csr_array:
 
 def shared_features(source: Keyed, target: Keyed, sizes: tuple[int, int]) -> tuple[Ints, sparse.csr_array, sparse.csr_array]:
     """The keys (f,) that occur on both sides, ascending, and the features (n, f), (m, f) of the entities of either side."""
-    keys = np.intersect1d(source[1], target[1])
+    from kgalign.matrices import from_entries  # compiled code, slow to import
+    from kgalign.parallel import places_in, taken, unique
+
+    ours, theirs = unique(source[1])[0], unique(target[1])[0]
+    keys = ours[places_in(theirs, ours) >= 0]
     matrices = []
     for (entities, own, values), size in zip((source, target), sizes, strict=True):
-        places = np.minimum(np.searchsorted(keys, own), max(0, len(keys) - 1))
-        there = keys[places] == own if len(keys) else np.zeros(len(own), bool)
-        entries = values[there].astype(np.float32), (entities[there], places[there])
-        matrices.append(capped(sparse.csr_array(entries, shape=(size, len(keys)))))
+        places = places_in(keys, own)
+        there = np.flatnonzero(places >= 0)
+        entries = taken(values, there).astype(np.float32), taken(entities, there), taken(places, there)
+        matrices.append(capped(from_entries(*entries, (size, len(keys)))))
     return keys, matrices[0], matrices[1]

@@ -58,7 +58,7 @@ class Words:
         for block in row_blocks(len(texts), TEXTS):
             split = [text.split() for text in texts[block]]
             words = list(chain.from_iterable(split))
-            for word in words:
+            for word in dict.fromkeys(words):
                 numbers.setdefault(word, len(numbers))
             ids.append(np.fromiter(map(numbers.__getitem__, words), np.int64, len(words)))
             counts.append(np.fromiter(map(len, split), np.int64, len(split)))

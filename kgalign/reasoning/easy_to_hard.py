@@ -253,7 +253,7 @@ def _decide(
     if not rules.max_rounds:
         return alignment, Alignment.empty()
     confident = confident_links(candidates, rules.alpha)
-    confident = _dated(confident.where(np.isin(confident.keys, alignment.keys)), state.confident, len(state.rounds) + 1)
+    confident = _dated(confident.where(confident.among(alignment)), state.confident, len(state.rounds) + 1)
     if rules.freeze:
         kept = state.confident
         kept = kept.where(np.isin(kept.sources, task.queries) & np.isin(kept.targets, task.pool))
@@ -304,7 +304,7 @@ def _calibration(scored: Candidates, decoder: Decoder, task: AlignmentTask, held
 
 def _found_few(confident: Alignment, held_out: Alignment) -> bool:
     """Whether hardly any held-out seed has been found, although each has a match."""
-    return len(held_out) > 0 and np.isin(held_out.keys, confident.keys).sum() < LEAST_RECALL * len(held_out)
+    return len(held_out) > 0 and held_out.among(confident).sum() < LEAST_RECALL * len(held_out)
 
 
 def _widened(task: AlignmentTask, rules: Rules, model: FittedModel) -> tuple[AlignmentTask, Alignment] | None:
@@ -326,7 +326,7 @@ def _widened(task: AlignmentTask, rules: Rules, model: FittedModel) -> tuple[Ali
 def _without_seeds(task: AlignmentTask, held_out: Alignment) -> AlignmentTask:
     """The task in which held-out seeds are queries."""
     queries, pool = np.union1d(task.queries, held_out.sources), np.union1d(task.pool, held_out.targets)
-    return replace(task, seeds=task.seeds.where(~np.isin(task.seeds.keys, held_out.keys)), queries=queries, pool=pool)
+    return replace(task, seeds=task.seeds.where(~task.seeds.among(held_out)), queries=queries, pool=pool)
 
 
 def _with_confident(
@@ -394,7 +394,7 @@ def _excluded(links: Alignment, known: Alignment, cardinality: Cardinality) -> I
     excluded = np.isin(links.sources, known.sources) if single_source else np.zeros(len(links), bool)
     if single_target:
         excluded |= np.isin(links.targets, known.targets)
-    return excluded if single_source or single_target else np.isin(links.keys, known.keys)
+    return excluded if single_source or single_target else links.among(known)
 
 
 def _right_and_all(found: Alignment, held_out: Alignment, cardinality: Cardinality) -> tuple[int, int]:
@@ -405,7 +405,7 @@ def _right_and_all(found: Alignment, held_out: Alignment, cardinality: Cardinali
     if not any(one_link(cardinality)):
         return 0, 0
     checked = found.where(_excluded(found, held_out, cardinality))
-    return int(np.isin(checked.keys, held_out.keys).sum()), len(checked)
+    return int(checked.among(held_out).sum()), len(checked)
 
 
 def _withdraw(candidates: Candidates, confident: Alignment) -> Candidates:
@@ -453,5 +453,5 @@ def _dated(found: Alignment, confident: Alignment, number: int) -> Alignment:
 
 def _changed(before: Alignment, after: Alignment) -> int:
     """How many queries have another match, or have gained or lost one."""
-    gone, new = before.where(~np.isin(before.keys, after.keys)), after.where(~np.isin(after.keys, before.keys))
+    gone, new = before.where(~before.among(after)), after.where(~after.among(before))
     return int(np.union1d(gone.sources, new.sources).size)

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal, Protocol
 
-import numpy as np
 from scipy import sparse
 
 from kgalign.data import INDIVIDUAL, Alignment, AlignmentTask, Floats, Ints
@@ -192,7 +191,7 @@ class View:
             prepared.literals,
             prepared.own,
             plausible,
-            plausible if training is None else plausible.where(~np.isin(plausible.keys, training.keys)),
+            plausible if training is None else plausible.where(~plausible.among(training)),
             match_relations(prepared.edges, plausible),
             match_properties(prepared.literals, plausible),
             AnchoredEvidence.of(prepared.edges, known),

@@ -328,7 +328,7 @@ class FittedFast:
         computed = {kind.name: kind.compute(view) for kind in kinds if kind.is_anchor}
         own = self._own(_present(computed), known.sources, known.targets)
         if self.options.has_step(ANCHORS):
-            view = view.anchored(np.where(np.isin(known.keys, task.seeds.keys), 1.0, own))
+            view = view.anchored(np.where(known.among(task.seeds), 1.0, own))
         computed |= {kind.name: kind.compute(view) for kind in kinds if not kind.is_anchor}
         found = _present(computed)
         return {kind.name: found[kind.name] for kind in kinds if kind.name in found}, view.around

@@ -18,6 +18,20 @@ settings.load_profile("kgalign")
 DATA = Path(os.environ.get("KGALIGN_DATA", Path(__file__).parents[2] / "shared" / "data"))
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_report_to_serializable():
+    """A report as text that every worker can send: what a test logs or raises may hold halves of characters, as names of files do."""
+    return _whole((yield))
+
+
+def _whole(value):
+    if isinstance(value, dict):
+        return {key: _whole(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)(map(_whole, value))
+    return value.encode(errors="backslashreplace").decode() if isinstance(value, str) else value
+
+
 def graph(names, triples=()):
     """A graph whose entities are called like their names; triples by name."""
     entities = [name.replace(" ", "_") for name in names]

@@ -154,6 +154,13 @@ def test_file_names_that_are_not_utf8_work_from_start_to_end(tmp_path, monkeypat
     assert command("decode", candidates, "-o", run) == 0
 
 
+def test_reports_of_tests_about_such_names_can_be_sent_by_workers(request):
+    name = os.fsdecode(b"caf\xe9")
+    report = pytest.TestReport("a test", ("a file", 1, name), {}, "failed", f"no {name}", "call", [("Captured log call", name)])
+    sent = request.config.hook.pytest_report_to_serializable(config=request.config, report=report)
+    assert (sent["longrepr"], sent["sections"]) == ("no caf\\udce9", [("Captured log call", "caf\\udce9")])
+
+
 @needs_such_names
 def test_compressed_files_and_parquet_may_have_names_that_are_not_utf8(tmp_path):
     plain = "<http://x/1> <http://x/p> <http://x/2> .\n"

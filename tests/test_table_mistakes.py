@@ -8,9 +8,9 @@ import sys
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
+from commands import command
 
 from kgalign import read_graph
-from kgalign.cli import main
 
 FILMS = "id,title,director,year\n1,Alien,Ridley Scott,1979\n2,Brazil,Terry Gilliam,1985\n3,Casablanca,Michael Curtiz,1942\n"
 TITLES = ["Alien", "Brazil", "Casablanca"]
@@ -21,11 +21,9 @@ def kgalign(tmp_path, monkeypatch, capsys):
     """Runs a command in the folder of the test: its exit status, what it printed, and its lines on stderr."""
 
     def run(*arguments):
-        monkeypatch.setattr(sys, "argv", ["kgalign", *map(str, arguments)])
-        with pytest.raises(SystemExit) as done:
-            main()
+        status = command(*arguments)
         printed = capsys.readouterr()
-        return done.value.code, printed.out, printed.err.splitlines()
+        return status, printed.out, printed.err.splitlines()
 
     monkeypatch.chdir(tmp_path)
     return run

@@ -8,6 +8,7 @@ import json
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
+from commands import command
 
 import kgalign
 from kgalign import OptionError, read, read_graph
@@ -365,7 +366,7 @@ def test_a_table_is_aligned_to_rdf_and_merged_without_entities_of_values(tmp_pat
     }
     assert ("country=Italy", "http://x/Italy") in found
     monkeypatch.chdir(tmp_path)
-    run_command(monkeypatch, "align", "a.csv", "b.ttl", "--id-source", "company", "--table")
+    assert command("align", "a.csv", "b.ttl", "--id-source", "company", "--table") == 0
     assert read_task("run")[0].source.entities[0] == "Siemens AG"
     merge(tmp_path / "run", tmp_path / "merged.nt")
     merged = (tmp_path / "merged.nt").read_text()
@@ -389,7 +390,7 @@ def test_align_says_in_three_lines_what_a_table_is(tmp_path, monkeypatch, capsys
     (tmp_path / "a.csv").write_text(COMPANIES.replace(",", ";"))
     (tmp_path / "b.ttl").write_text(TURTLE)
     monkeypatch.chdir(tmp_path)
-    run_command(monkeypatch, "align", "a.csv", "b.ttl")
+    assert command("align", "a.csv", "b.ttl") == 0
     assert [line for line in capsys.readouterr().err.splitlines() if line.startswith("source:")] == [
         "source: CSV with ;: 6 rows; ids from the column id (by its name)",
         "source: names from company, 100% of the subjects named",
@@ -401,17 +402,8 @@ def test_align_says_nothing_of_columns_beside_id_and_name_where_there_are_none(t
     (tmp_path / "a.csv").write_text("id,name\n7,Siemens\n8,BASF\n9,Danone\n")
     (tmp_path / "b.ttl").write_text(TURTLE)
     monkeypatch.chdir(tmp_path)
-    run_command(monkeypatch, "align", "a.csv", "b.ttl")
+    assert command("align", "a.csv", "b.ttl") == 0
     assert [line for line in capsys.readouterr().err.splitlines() if line.startswith("source:")] == [
         "source: CSV: 3 rows; ids from the column id (by its name)",
         "source: names from name, 100% of the subjects named",
     ]
-
-
-def run_command(monkeypatch, *arguments):
-    from kgalign.cli import main
-
-    monkeypatch.setattr("sys.argv", ["kgalign", *arguments])
-    with pytest.raises(SystemExit) as done:
-        main()
-    assert not done.value.code

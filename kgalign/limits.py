@@ -18,7 +18,7 @@ class Limits:
         line: Bytes of a line of text, and of a literal in Turtle. The parser of RDF holds literals of up to 16 MiB, 8 in
             JSON-LD and any in RDF/XML.
         json_levels: Levels of objects and lists in JSON-LD; 1,500 at most.
-        xml_levels: Levels of elements in RDF/XML.
+        xml_levels: Levels of elements in RDF/XML; 20,000 at most.
         expansion: How many times its own size a document may grow by XML entities, where it grows by more than 8 MiB.
         unpacked: Bytes of a compressed file after decompression.
         memory: Bytes of a file that has to be in memory as a whole: Parquet, XLSX, JSON, arrays, text tables and damaged RDF/XML.

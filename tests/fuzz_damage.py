@@ -6,6 +6,7 @@ import gzip
 import io
 import json
 import random
+import re
 import zipfile
 import zlib
 from pathlib import Path
@@ -50,6 +51,8 @@ VALUES: tuple[Any, ...] = (
     "\ud800",
     "../..",
 )
+TERM = re.compile(rb'"[^"\n]*"|<[^<>\s]*>')
+NESTING = ((b"<<( <http://x/a> <http://x/b> ", b" )>>"), (b"[ <http://x/a> ", b"]"), (b"(", b")"), (b"<x>", b"</x>"), (b"{", b"}"))
 MOST = 1 << 20  # bytes of a damaged file
 
 
@@ -67,6 +70,8 @@ def damage(path: Path, chance: random.Random) -> str:
 
 def _damaged(path: Path, content: bytes, chance: random.Random) -> bytes:
     ways = [_bytes, _bytes, _lines]
+    if path.suffix in (".nt", ".nq", ".ttl", ".trig", ".rdf"):
+        ways.append(_nested)
     if path.suffix in (".json", ".jsonl", ".jsonld"):
         ways += [_json, _json, _json]
     if path.suffix == ".parquet":
@@ -113,6 +118,14 @@ def _lines(content: bytes, chance: random.Random) -> bytes:
         case _:
             return content.replace(b"\n", chance.choice((b"\r", b"\r\n", b"", b"\n\n")))
     return b"\n".join(lines)
+
+
+def _nested(content: bytes, chance: random.Random) -> bytes:
+    """A term of RDF inside of others, many times."""
+    begin, end = chance.choice([found.span() for found in TERM.finditer(content)])
+    opening, closing = chance.choice(NESTING)
+    count = chance.choice((2, 600, MOST // 2 // len(opening)))
+    return content[:begin] + opening * count + content[begin:end] + closing * count + content[end:]
 
 
 def _json(content: bytes, chance: random.Random) -> bytes:

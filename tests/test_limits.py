@@ -64,6 +64,42 @@ def test_brackets_in_strings_of_json_ld_are_no_levels(tmp_path):
     assert sorted(map(len, graph.attributes.values)) == [1, 600_000]
 
 
+STATEMENT = "<http://x/a> <http://x/says> "
+
+
+def nested_terms(count):
+    """Triple terms of RDF 1.2, each inside the one before it."""
+    return f"<<( {STATEMENT}" * count + '"a"' + " )>>" * count
+
+
+@pytest.mark.parametrize("name", ["g.nt", "g.nq", "g.ttl", "g.trig", "pretty.ttl"])
+def test_deep_triple_terms_are_left_out_and_do_not_crash(tmp_path, name):
+    lines = [f"{STATEMENT}<http://x/b> .", f"{STATEMENT}{nested_terms(20_000)} .", '<http://x/b> <http://x/n> "<<(" .']
+    prefixes = "@prefix x: <http://y/> .\n" if name == "pretty.ttl" else ""
+    path = write(tmp_path / name, prefixes + "\n".join(lines))
+    graph = read_graph(path)
+    assert (graph.entities, graph.attributes.values) == (["http://x/a", "http://x/b"], ["<<("])
+    assert (graph.record["broken"], "more than 500 triple terms" in graph.record["first broken"][0]) == (1, True)
+    refused(path, rf"{name}:{3 if prefixes else 2}: expected .* \(more than 500 triple terms lie inside each other\)", strict=True)
+    write(tmp_path / "h.nt", f"{STATEMENT}<http://x/b> .\n")
+    seeds = write(tmp_path / f"seeds-{name}", path.read_text().replace("http://x/says", "http://www.w3.org/2002/07/owl#sameAs"))
+    assert len(read(tmp_path / "h.nt", tmp_path / "h.nt", seeds=seeds)[0].seeds) == 1
+
+
+@pytest.mark.parametrize("name", ["g.nt", "g.ttl", "g.trig"])
+def test_many_triple_terms_and_their_signs_in_literals_are_no_levels(tmp_path, name):
+    many = "".join(f"<http://x/{number}> <http://x/says> {nested_terms(2)} .\n" for number in range(600))
+    signs = f'<http://x/a> <http://x/n> "{"<<( " * 600}" .\n<http://x/b> <http://x/n> "# \\" <<(" .\n'
+    graph = read_graph(write(tmp_path / name, many + signs), strict=True)
+    assert sorted(map(len, graph.attributes.values)) == [7, 2400]
+
+
+def test_deep_triples_of_rdf_xml_are_refused_whatever_the_limit(tmp_path):
+    opening, closing = '<rdf:Description rdf:about="http://x/a"><x:r rdf:parseType="Triple">', "</x:r></rdf:Description>"
+    path = write(tmp_path / "g.rdf", RDF_XML.format("", opening * 30_000 + closing * 30_000))
+    refused(path, "expected elements inside each other", limits=Limits(xml_levels=1_000_000))
+
+
 def test_deep_rdf_xml_is_refused(tmp_path):
     def nested(count):
         return RDF_XML.format("", "<rdf:Description><x:r>" * count + "</x:r></rdf:Description>" * count)

@@ -353,6 +353,11 @@ def test_blank_nodes_of_a_query_stay_together(tmp_path):
         ("text/html", b"<html>hello</html>", "it answered with text/html"),
         ("application/n-triples", b"<html>hello</html>", "its answer is no N-Triples"),
         ("text/turtle", b'x:a x:n """', "its answer is no Turtle"),
+        (
+            "text/turtle",
+            b"<x:a> <x:n> " + b"<<( <x:a> <x:n> " * 20_000 + b"1" + b" )>>" * 20_000 + b" .",
+            "no Turtle .more than 500 triple",
+        ),
         ("application/n-triples", b"", "the graph is empty"),
     ],
 )

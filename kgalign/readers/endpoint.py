@@ -11,13 +11,14 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from pyoxigraph import Literal, NamedNode, Quad, RdfFormat, parse
+from pyoxigraph import Literal, NamedNode, Quad, RdfFormat
 
 from kgalign.errors import DataError
 from kgalign.files import read_bytes
 from kgalign.limits import DEFAULT, Limits
 from kgalign.readers.endpoint_client import Client, MalformedAnswerError, Wait
 from kgalign.readers.statements import Damage, Gatherer
+from kgalign.readers.triple_terms import parse_text
 from kgalign.seams import Statements
 
 logger = logging.getLogger(__name__)
@@ -87,7 +88,7 @@ def _constructed(client: Client, path: Path, limits: Limits) -> list[Quad]:
         if kind is None:
             raise MalformedAnswerError(f"it answered with {media_type}, and not with one of {', '.join(GRAPH_TYPES)}")
         try:
-            return list(parse(answer, format=kind, lenient=True))
+            return list(parse_text(answer, kind, lenient=True))
         except (SyntaxError, MemoryError) as error:
             raise MalformedAnswerError(f"its answer is no {kind.name} ({error})") from None
 

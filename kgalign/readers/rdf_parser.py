@@ -23,6 +23,7 @@ from kgalign.readers.rdf_file import DamagedDocumentError, RdfFile, beginning, r
 from kgalign.readers.rdf_xml import read_mended_xml, read_xml
 from kgalign.readers.sentences import END, LONG_LITERALS, find_end, without_graphs
 from kgalign.readers.statements import Gatherer
+from kgalign.readers.triple_terms import FlatText, parse_text
 from kgalign.seams import Statements
 
 BLOCK = 1 << 18  # bytes that are read at once
@@ -91,7 +92,7 @@ def _read_lines(file: RdfFile) -> Iterator[Quad]:
     number = 1
     for block in _blocks(file):
         try:
-            yield from list(parse(block, format=file.kind))  # all or nothing, or a broken block would be read twice
+            yield from list(parse_text(block, file.kind))  # all or nothing, or a broken block would be read twice
         except (SyntaxError, MemoryError):
             for line_number, line in enumerate(block.split(b"\n"), start=number):
                 yield from _checked(file, _read_piece(file, line, line_number), line, line_number)
@@ -104,9 +105,9 @@ def _read_turtle(file: RdfFile) -> Iterator[Quad]:
 
 
 def _read_trig(file: RdfFile) -> Iterator[Quad]:
-    """The statements of TriG as it is. Its first error ends them with `DamagedDocumentError`."""
+    """The statements of TriG as it is. Its first error ends them with `DamagedDocumentError`, and so do many triple terms."""
     with file.open() as stream:
-        source: Any = stream
+        source: Any = FlatText(stream)
         try:
             for quad in parse(source, format=file.kind, lenient=not file.strict):
                 file.check_iris(quad)
@@ -114,13 +115,15 @@ def _read_trig(file: RdfFile) -> Iterator[Quad]:
         except MemoryError:
             raise file.report_too_long(stream.lines) from None
         except SyntaxError as error:
-            if file.strict:
+            if file.strict and not source.may_be_deep:
                 file.report(error.lineno, error)
             raise DamagedDocumentError from error
+        if source.may_be_deep:
+            raise DamagedDocumentError
 
 
 def _read_mended_trig(file: RdfFile) -> Iterator[Quad]:
-    """The statements of TriG that breaks the rules."""
+    """The statements of TriG that breaks the rules, or has many triple terms."""
     blocks: list[bytes] = []
     with file.open() as stream:
         blocks.extend(bounded(stream.read, file.path, file.limits))
@@ -175,7 +178,7 @@ def _parse_many(file: RdfFile, rest: _Rest, is_last: bool) -> tuple[Any, int]:
             end = following
     else:  # then only a comment may have a line that ends in a dot and is not the end of a sentence
         end = max((found.end() for found in END.finditer(text)), default=0)
-    return parse(rest.prefixes + text[:end], format=file.kind), end
+    return parse_text(rest.prefixes + text[:end], file.kind), end
 
 
 def _read_one_by_one(file: RdfFile, rest: _Rest, is_last: bool) -> Generator[Quad, None, _Rest]:
@@ -210,18 +213,19 @@ def _read_one_by_one(file: RdfFile, rest: _Rest, is_last: bool) -> Generator[Qua
 def _read_piece(file: RdfFile, text: bytes, number: int, prefixes: bytes = b"") -> _Piece:
     """The statements of a line or a sentence, as far as it can be understood."""
     try:
-        parser = parse(prefixes + text, format=file.kind)
+        parser = parse_text(prefixes + text, file.kind)
         return _Piece(list(parser), _prefixes(parser))
     except SyntaxError as error:
         problem = error
     except MemoryError:
         raise file.report_too_long(number) from None
-    parser, quads = parse(prefixes + text, format=file.kind, lenient=True), []
+    parser, quads = None, []
     try:
+        parser = parse_text(prefixes + text, file.kind, lenient=True)
         for quad in parser:
             quads.append(quad)
     except SyntaxError:
-        return _Piece(quads, _prefixes(parser), problem)
+        return _Piece(quads, _prefixes(parser) if parser else prefixes, problem)
     return _Piece(quads, _prefixes(parser), problem, is_mended=True)
 
 

@@ -7,11 +7,12 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from pyoxigraph import Quad, RdfFormat, parse
+from pyoxigraph import Quad, RdfFormat
 
 from kgalign.errors import DataError
 from kgalign.readers.rdf_file import RdfFile, beginning, reason
 from kgalign.readers.statements import Gatherer
+from kgalign.readers.triple_terms import parse_text
 from kgalign.seams import Statements
 
 SHOWN = Path("rdflib graph")  # in place of the name of a file
@@ -60,7 +61,7 @@ def _parsed(lines: Iterable[str], file: RdfFile) -> Iterator[Quad]:
     lines = iter(lines)
     while block := list(islice(lines, BLOCK)):
         try:
-            yield from list(parse("\n".join(block).encode(errors="replace"), format=file.kind))
+            yield from list(parse_text("\n".join(block).encode(errors="replace"), file.kind))
         except SyntaxError:
             for line in block:
                 yield from _checked(line, file)
@@ -70,11 +71,11 @@ def _checked(line: str, file: RdfFile) -> list[Quad]:
     """The statement of a line; its error is counted, or refused."""
     text = line.encode(errors="replace")
     try:
-        return list(parse(text, format=file.kind))
+        return list(parse_text(text, file.kind))
     except SyntaxError as error:
         problem = error
     try:
-        quads = list(parse(text, format=file.kind, lenient=True))
+        quads = list(parse_text(text, file.kind, lenient=True))
     except SyntaxError:
         file.report(None, problem, line)
         return []

@@ -9,6 +9,7 @@ from kgalign.readers.encodings import BLOCK, TextStream
 from kgalign.readers.rdf_file import RdfFile
 
 SMALL = 8 << 20  # bytes by which entities may make any document larger
+DEEPEST = 20_000  # levels for which the stack is large enough: the parser calls itself for each triple that lies in another
 TAIL = 1 << 10  # bytes at the end of a block that may be the beginning of something
 TAG_SIGN = re.compile(rb"<(?![!?/])|</|/>")
 SECTION = re.compile(rb"<!--.*?-->|<!\[CDATA\[.*?\]\]>", re.DOTALL)
@@ -70,11 +71,11 @@ class WatchedXml:
         tags = self._without_sections(text)
         starts = tags.count(b"<") - (ends := tags.count(b"</"))
         change = starts - ends - tags.count(b"<!") - tags.count(b"<?") - tags.count(b"/>")
-        highest = self._level + starts
-        if highest > self._file.limits.xml_levels:  # perhaps, since some elements end before others begin
+        highest, most = self._level + starts, min(self._file.limits.xml_levels, DEEPEST)
+        if highest > most:  # perhaps, since some elements end before others begin
             steps = ((1 if sign == b"<" else -1) for sign in TAG_SIGN.findall(tags))
             highest = max(accumulate(steps, initial=self._level))
-        if highest > self._file.limits.xml_levels:
+        if highest > most:
             raise self._file.limits.exceeded(f"{self._file.path}:{self._stream.lines}", "xml_levels", "elements inside each other,")
         self._level = max(0, self._level + change)
 

@@ -4,6 +4,7 @@ import json
 import re
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pyarrow as pa
@@ -449,3 +450,24 @@ def test_the_command_line_aligns_rdf_with_nothing_else(tmp_path):
     assert "classes 3 properties 1" in " ".join(done.stdout.replace("│", " ").split())
     done = subprocess.run([*run, "info", "left.nt"], cwd=tmp_path, capture_output=True, text=True)
     assert "    names: http://l/title on 100% (by its own name)" in done.stdout.splitlines()
+
+
+def test_broken_sentences_are_read_in_linear_time_whatever_the_number_of_prefixes(tmp_path):
+    declared = "".join(f"@prefix p{number}: <http://x/{number}/> .\n" for number in range(4000))
+    broken = "".join(f"p{number}:a p{number}:b p{number}:c p{number}:d .\n" for number in range(4000))
+    began = time.process_time()
+    graph = read_graph(write(tmp_path / "g.ttl", declared + broken))
+    assert graph.record["broken"] == 4000
+    assert time.process_time() - began < 5
+
+
+def test_a_broken_sentence_knows_every_prefix_that_it_names(tmp_path):
+    declared = "".join(f"@prefix p{number}: <http://x/{number}/> .\n" for number in range(100))
+    declared += "@prefix : <http://y/> .\n@prefix é.x: <http://z/> .\n@base <http://base/> .\n"
+    sentences = ":a p1:n 1.p2:a p3:n 'x'@en.é.x:a p4:r <b>.p5:a p6:r p7:b .\n@prefix p8: <http://new/> .\np8:a p8:r p8:b .\n"
+    graph = read_graph(write(tmp_path / "g.ttl", f"{declared}p0:a p0:b p0:c p0:d .\n{sentences}"))
+    triples, names, facts = facts_of(graph)
+    assert triples >= {("http://z/a", "http://x/4/r", "http://base/b"), ("http://x/5/a", "http://x/6/r", "http://x/7/b")}
+    assert triples >= {("http://new/a", "http://new/r", "http://new/b")}
+    assert (facts, names["http://x/2/a"]) == ({("http://y/a", "http://x/1/n", "1")}, "x")
+    assert graph.record["broken"] == 1

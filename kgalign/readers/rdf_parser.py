@@ -18,6 +18,7 @@ from kgalign.errors import DataError
 from kgalign.files import bounded, line_blocks
 from kgalign.limits import DEFAULT, Limits
 from kgalign.readers.json_levels import Levels
+from kgalign.readers.prefixes import Prefixes
 from kgalign.readers.rdf import FORMATS, format_of
 from kgalign.readers.rdf_file import DamagedDocumentError, RdfFile, beginning, reason
 from kgalign.readers.rdf_xml import read_mended_xml, read_xml
@@ -71,13 +72,13 @@ class _Piece:
 
     Attributes:
         quads: Its statements.
-        prefixes: The prefixes that hold after it.
+        parser: Its parser, which knows the prefixes that hold after it. None: it could not even begin.
         problem: The error in it.
         is_mended: The error could be overlooked, and all statements are there.
     """
 
     quads: list[Quad]
-    prefixes: bytes
+    parser: Any
     problem: SyntaxError | None = None
     is_mended: bool = False
 
@@ -136,7 +137,7 @@ def _read_sentences(file: RdfFile, blocks: Iterable[bytes]) -> Iterator[Quad]:
     As long as there are no errors, many sentences are parsed at once. What is left of a block waits for the next ones, and a long sentence
     for as much text as there is of it already, so that the time grows with the file and not faster.
     """
-    rest = _Rest(b"", b"", 1)
+    rest, prefixes = _Rest(b"", 1), Prefixes()
     waiting: list[bytes] = []
     for block in chain(blocks, (None,)):
         waiting.append(block or b"")
@@ -147,28 +148,28 @@ def _read_sentences(file: RdfFile, blocks: Iterable[bytes]) -> Iterator[Quad]:
             raise file.limits.exceeded(f"{file.path}:{rest.line}", "memory", "a sentence to have")
         waiting.clear()
         try:
-            parser, end = _parse_many(file, rest, block is None)
+            parser, end = _parse_many(file, rest, prefixes, block is None)
             yield from list(parser)
         except (SyntaxError, MemoryError):
-            rest = yield from _read_one_by_one(file, rest, block is None)
+            rest = yield from _read_one_by_one(file, rest, prefixes, block is None)
         else:
-            rest = rest.after(end, _prefixes(parser))
+            rest = rest.after(end)
+            prefixes.add(parser)
 
 
 @dataclass(frozen=True)
 class _Rest:
-    """The text that is not parsed yet, the prefixes that hold in it, and the number of its first line."""
+    """The text that is not parsed yet, and the number of its first line."""
 
     text: bytes
-    prefixes: bytes
     line: int
 
-    def after(self, end: int, prefixes: bytes) -> _Rest:
+    def after(self, end: int) -> _Rest:
         """What is left when the text up to there is parsed."""
-        return _Rest(self.text[end:], prefixes, self.line + self.text.count(b"\n", 0, end)) if end else self
+        return _Rest(self.text[end:], self.line + self.text.count(b"\n", 0, end)) if end else self
 
 
-def _parse_many(file: RdfFile, rest: _Rest, is_last: bool) -> tuple[Any, int]:
+def _parse_many(file: RdfFile, rest: _Rest, prefixes: Prefixes, is_last: bool) -> tuple[Any, int]:
     """The parser of all whole sentences, and where they end."""
     text, end = rest.text, 0
     if is_last:
@@ -178,18 +179,19 @@ def _parse_many(file: RdfFile, rest: _Rest, is_last: bool) -> tuple[Any, int]:
             end = following
     else:  # then only a comment may have a line that ends in a dot and is not the end of a sentence
         end = max((found.end() for found in END.finditer(text)), default=0)
-    return parse_text(rest.prefixes + text[:end], file.kind), end
+    whole = text[:end]
+    return parse_text(prefixes.of(whole) + whole, file.kind), end
 
 
-def _read_one_by_one(file: RdfFile, rest: _Rest, is_last: bool) -> Generator[Quad, None, _Rest]:
+def _read_one_by_one(file: RdfFile, rest: _Rest, prefixes: Prefixes, is_last: bool) -> Generator[Quad, None, _Rest]:
     """The statements of each whole sentence; returns what is left."""
     begin = 0
-    text, prefixes, number = rest.text, rest.prefixes, rest.line
+    text, number = rest.text, rest.line
     while begin < len(text):
         end, opened = find_end(text, begin)
         if end < 0 and opened < 0 and is_last:
             end = len(text)
-        piece = _read_piece(file, text[begin:end], number, prefixes) if end >= 0 else None
+        piece = _read_piece(file, text[begin:end], number, prefixes.of(text[begin:end])) if end >= 0 else None
         if piece is None or piece.is_lost:
             sound, opened = find_end(text, begin, is_broken=True)
             if opened >= 0 and len(text) - opened > file.limits.line:
@@ -204,29 +206,30 @@ def _read_one_by_one(file: RdfFile, rest: _Rest, is_last: bool) -> Generator[Qua
                 piece = None
         if piece is not None:
             yield from _checked(file, piece, text[begin:end], number)
-            prefixes = piece.prefixes
+            if piece.parser is not None:
+                prefixes.add(piece.parser)
         number += text.count(b"\n", begin, end)
         begin = end
-    return _Rest(text[begin:], prefixes, number)
+    return _Rest(text[begin:], number)
 
 
-def _read_piece(file: RdfFile, text: bytes, number: int, prefixes: bytes = b"") -> _Piece:
+def _read_piece(file: RdfFile, text: bytes, number: int, declared: bytes = b"") -> _Piece:
     """The statements of a line or a sentence, as far as it can be understood."""
     try:
-        parser = parse_text(prefixes + text, file.kind)
-        return _Piece(list(parser), _prefixes(parser))
+        parser = parse_text(declared + text, file.kind)
+        return _Piece(list(parser), parser)
     except SyntaxError as error:
         problem = error
     except MemoryError:
         raise file.report_too_long(number) from None
     parser, quads = None, []
     try:
-        parser = parse_text(prefixes + text, file.kind, lenient=True)
+        parser = parse_text(declared + text, file.kind, lenient=True)
         for quad in parser:
             quads.append(quad)
     except SyntaxError:
-        return _Piece(quads, _prefixes(parser) if parser else prefixes, problem)
-    return _Piece(quads, _prefixes(parser), problem, is_mended=True)
+        return _Piece(quads, parser, problem)
+    return _Piece(quads, parser, problem, is_mended=True)
 
 
 def _checked(file: RdfFile, piece: _Piece, text: bytes, number: int) -> list[Quad]:
@@ -238,12 +241,6 @@ def _checked(file: RdfFile, piece: _Piece, text: bytes, number: int) -> list[Qua
         else:
             file.report(number, piece.problem, text.decode())
     return piece.quads
-
-
-def _prefixes(parser: Any) -> bytes:
-    """The prefixes and the base that hold after the parsed text, all on one line."""
-    base = f"@base <{parser.base_iri}> . " if parser.base_iri else ""
-    return (base + "".join(f"@prefix {name}: <{iri}> . " for name, iri in parser.prefixes.items())).encode()
 
 
 def _blocks(file: RdfFile) -> Iterator[bytes]:

@@ -53,6 +53,7 @@ VALUES: tuple[Any, ...] = (
 )
 TERM = re.compile(rb'"[^"\n]*"|<[^<>\s]*>')
 NESTING = ((b"<<( <http://x/a> <http://x/b> ", b" )>>"), (b"[ <http://x/a> ", b"]"), (b"(", b")"), (b"<x>", b"</x>"), (b"{", b"}"))
+REPEATED = 6_000  # rows
 MOST = 1 << 20  # bytes of a damaged file
 
 
@@ -160,14 +161,14 @@ def _changed(value: Any, chance: random.Random) -> Any:
 
 
 def _parquet(content: bytes, chance: random.Random) -> bytes:
-    """A column taken out, renamed, or of another type."""
+    """A column taken out, renamed, of another type, or of one long text in thousands of rows."""
     try:
         table = pa.parquet.read_table(io.BytesIO(content))
         at = chance.randrange(table.num_columns)
         name, rows = table.column_names[at], len(table)
     except (pa.ArrowException, OSError, ValueError):  # no table any more, none with columns, or names that are no UTF-8
         return _bytes(content, chance)
-    match chance.randrange(6):
+    match chance.randrange(7):
         case 0:
             table = table.remove_column(at)
         case 1:
@@ -180,10 +181,14 @@ def _parquet(content: bytes, chance: random.Random) -> bytes:
             table = table.set_column(at, name, pa.array([b"\xff\xfe"] * rows, pa.binary()).view(pa.string()))
         case 4:
             table = table.set_column(at, name, pa.nulls(rows, table.schema.field(at).type))
+        case 5:
+            table = table.take(pa.array([0] * REPEATED)) if rows else table
+            texts = pa.DictionaryArray.from_arrays(pa.array([0] * len(table), pa.int32()), ["x" * MOST])
+            table = table.set_column(at, name, texts)
         case _:
             table = table.slice(0, chance.randrange(rows + 1))
     written = io.BytesIO()
-    pa.parquet.write_table(table, written)
+    pa.parquet.write_table(table, written, compression="zstd", dictionary_pagesize_limit=2 * MOST)
     return written.getvalue()
 
 

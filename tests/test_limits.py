@@ -16,8 +16,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from commands import align_pair
+from commands import refused as refused_command
 
-from kgalign import DataError, Limits, OptionError, read, read_graph
+from kgalign import DataError, Limits, OptionError, ReviewSession, read, read_graph
 from kgalign.readers.candidates import read_candidates
 
 MIB = 1 << 20
@@ -216,6 +218,20 @@ def test_a_parquet_file_that_repeats_a_long_text_is_refused(tmp_path, columns):
     assert len(read_graph(tmp_path / "g.parquet").entities) == 2
 
 
+@pytest.mark.parametrize("nested", [False, True])
+def test_parquet_that_repeats_a_long_text_is_never_unpacked(tmp_path, nested):
+    text, path = "x" * (4 * MIB), tmp_path / "bomb.parquet"
+    column = pa.array([[{"a": text}]] * 16 if nested else [text] * 16)
+    with pq.ParquetWriter(path, pa.schema([("id", column.type)]), compression="zstd", dictionary_pagesize_limit=64 * MIB) as writer:
+        for _ in range(2):
+            writer.write_table(pa.table({"id": pa.chunked_array([column] * 20)}))
+    del column
+    assert path.stat().st_size < 10_000
+    before = pa.default_memory_pool().max_memory()
+    refused(path, "expected a Parquet table to have at most 2,147,483,648 bytes")
+    assert pa.default_memory_pool().max_memory() < before + 256 * MIB
+
+
 def parquet_with_bad_text(path, columns):
     """A table whose text is not UTF-8, which no writer of Arrow checks."""
     bad = pa.Array.from_buffers(pa.string(), 2, [None, pa.py_buffer(np.array([0, 2, 4], np.int32)), pa.py_buffer(b"\xff\xfeok")])
@@ -243,6 +259,29 @@ def test_links_and_candidates_in_damaged_parquet_are_one_line(tmp_path):
         write(tmp_path / "cut.parquet", whole.read_bytes()[:cut])
         with pytest.raises(DataError, match=r"cut\.parquet: "):
             read_candidates(tmp_path / "cut.parquet")
+
+
+def repeated_in(path, column):
+    """Repeats the rows of a Parquet file until they would take gigabytes, with one long text in each."""
+    table = pq.read_table(path)
+    table = pa.concat_tables([table.slice(0, 1)] * 20_000).combine_chunks()
+    at, texts = table.column_names.index(column), pa.DictionaryArray.from_arrays(pa.array(np.zeros(20_000, np.int32)), ["x" * MIB])
+    pq.write_table(table.set_column(at, column, texts), path, compression="zstd", dictionary_pagesize_limit=4 * MIB)
+    assert path.stat().st_size < MIB
+
+
+def test_a_parquet_file_of_a_run_that_describes_gigabytes_is_one_line(tmp_path, capsys):
+    run = align_pair(tmp_path)
+    repeated_in(run / "evidence.parquet", "decided_by")
+    assert refused_command(capsys, "explain", run, "Rome").endswith(
+        "evidence.parquet: expected the evidence of a run, but it takes more than 2,147,483,648 bytes; the file is damaged, so align again"
+    )
+    repeated_in(run / "candidates.parquet", "target")
+    newer = tmp_path / "newer.tsv"
+    newer.write_text((tmp_path / "left.tsv").read_text() + "Bern\tcapital of\tSwitzerland\n")
+    assert "candidates.parquet: cannot be read (it takes more than" in refused_command(capsys, "update", run, "--source", newer)
+    with pytest.raises(DataError, match=r"candidates\.parquet: expected the candidates of a run, but it takes more than"):
+        ReviewSession.open(run)
 
 
 def write_npz(path, **arrays):

@@ -179,7 +179,7 @@ def test_compressed_files_and_parquet_may_have_names_that_are_not_utf8(tmp_path)
 
 def test_arrow_reads_files_without_python(tmp_path, monkeypatch):
     """Its threads may still read when Python ends: the first call of Python would then abort the process."""
-    run, read, given = align_pair(tmp_path), pq.read_table, []
-    monkeypatch.setattr(pq, "read_table", lambda source, **options: given.append(source) or read(source, **options))
+    run, read, given = align_pair(tmp_path), pq.ParquetFile, []
+    monkeypatch.setattr(pq, "ParquetFile", lambda source, **options: given.append(source) or read(source, **options))
     assert command("explain", run, "Rome") == 0
-    assert [type(source) for source in given] == [pa.OSFile]
+    assert {type(source) for source in given} == {pa.OSFile}

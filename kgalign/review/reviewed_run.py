@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from kgalign.arrow_files import open_arrow
 from kgalign.data import Alignment, AlignmentTask, Floats, Ints, KnowledgeGraph
 from kgalign.errors import DataError
+from kgalign.readers.parquet import read_own_table
 from kgalign.runs import Run, read_links
 from kgalign.runs.evidence_table import EvidenceRows, evidence_table
 from kgalign.runs.folder import CANDIDATES, EVIDENCE, LINKS
@@ -119,8 +119,7 @@ def _read_candidates(path: Path, task: AlignmentTask) -> CandidateLists:
     import pyarrow.parquet
 
     try:
-        with open_arrow(path) as file:
-            table = pa.parquet.read_table(file, columns=["source", "target", "probability"])
+        table = read_own_table(path, ["source", "target", "probability"])
         sources, targets = (_ids(table[name], graph) for name, graph in (("source", task.source), ("target", task.target)))
         probabilities = np.asarray(table["probability"], np.float64)
     except (pa.ArrowException, OSError, LookupError, TypeError, ValueError) as error:

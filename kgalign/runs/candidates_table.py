@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from kgalign.arrow_files import open_arrow
 from kgalign.data import Candidates, Cardinality, Ints, one_link
 from kgalign.decoding.cardinality import with_odds, with_own_odds
 from kgalign.errors import DataError, one_line
+from kgalign.readers.parquet import read_own_table
 from kgalign.runs.hashes import GraphHashes, text_hashes
 
 
@@ -27,15 +27,15 @@ def read_candidates_table(
         scale: The temperature and the no-match score of the candidates. None: nobody knows, so the probabilities make the scores.
     """
     import pyarrow as pa
-    import pyarrow.parquet
 
     try:
-        with open_arrow(path) as file:
-            table = pa.parquet.read_table(file, columns=["source", "target", "score", "probability"])
+        table = read_own_table(path, ["source", "target", "score", "probability"])
         sources, targets = (_ids(table[name], side) for name, side in zip(("source", "target"), sides, strict=True))
         scores, probabilities = (np.asarray(table[name].to_numpy(), np.float64) for name in ("score", "probability"))
         if not (np.isfinite(scores).all() and np.isfinite(probabilities).all()):
             raise ValueError("a score is no finite number")
+    except MemoryError:
+        raise
     except (pa.ArrowException, OSError, LookupError, TypeError, ValueError) as error:
         raise DataError(f"{path}: cannot be read ({one_line(str(error), 120)}); the file is damaged, so align again") from None
     rows = np.minimum(np.searchsorted(queries, sources), max(0, len(queries) - 1))

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from kgalign.arrow_files import open_arrow
 from kgalign.data import RANKS, AlignmentTask, Ints
 from kgalign.errors import DataError
 from kgalign.explain.evidence import AGREEMENT, Evidence, relations_between
 from kgalign.explain.explanations import Contribution, Explanation, MatchingName, Neighbour, OtherLink, Pair, Value
+from kgalign.readers.parquet import read_own_table
 
 LINK, RUNNER_UP = "link", "runner-up"
 SIDES = ("source", "target")
@@ -57,7 +57,7 @@ def evidence_table(evidence: Evidence, task: AlignmentTask, decoder: str) -> Any
 
 def read_evidence(path: Path, sources: Sequence[str]) -> list[dict[str, Any]]:
     """The rows of an evidence.parquet for some sources."""
-    return _checked_rows(path, _read_table(path, filters=[("source", "in", sources)]))
+    return _checked_rows(path, _read_table(path, sources))
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,18 +95,22 @@ class EvidenceRows:
         return _checked_rows(self.path, self.table.slice(first, count))
 
 
-def _read_table(path: Path, filters: Any = None) -> Any:
-    """The columns of an evidence.parquet, as this version has them."""
+def _read_table(path: Path, sources: Sequence[str] | None = None) -> Any:
+    """The columns of an evidence.parquet, as this version has them: the rows of some sources, or all."""
     import pyarrow as pa
-    import pyarrow.parquet
+    import pyarrow.compute
+
+    def of_sources(batch: Any) -> Any:
+        return batch.filter(pa.compute.is_in(batch["source"], pa.array(sources, pa.string())))
 
     try:
-        with open_arrow(path) as file:
-            table = pa.parquet.read_table(file, filters=filters)
+        table = read_own_table(path, keep=None if sources is None else of_sources)
         schema = pa.schema([field for field in _schema() if field.name in table.column_names or field.name not in ADDED_LATER])
         if missing := set(schema.names) - set(table.column_names):
             raise ValueError(f"the column {min(missing)} is missing")
         return table.select(schema.names).cast(schema)
+    except MemoryError:
+        raise
     except (pa.ArrowException, OSError, LookupError, TypeError, ValueError) as error:
         raise _damaged(path, error) from None
 

@@ -12,6 +12,7 @@ import zlib
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 
@@ -202,10 +203,14 @@ def _archive(content: bytes, chance: random.Random) -> bytes:
     if not parts:
         return _bytes(content, chance)
     name = chance.choice(sorted(parts))
-    match chance.randrange(4):
+    match chance.randrange(5):
         case 0:
             del parts[name]
-        case 1:
+        case 1 if name.endswith(".npy"):
+            array = io.BytesIO()
+            np.save(array, np.zeros((1 << 10, 1 << 17), np.uint8))
+            parts[name] = array.getvalue()
+        case 2:
             parts[chance.choice(("scores.npy", "targets.npy", "x"))] = parts.pop(name)
         case _:
             parts[name] = _bytes(parts[name], chance)

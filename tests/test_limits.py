@@ -294,6 +294,8 @@ def test_an_npz_bomb_is_refused_before_it_is_unpacked(tmp_path):
     assert path.stat().st_size < MIB
     with pytest.raises(DataError, match=r"bomb\.npz: expected arrays of at most 50,000,000 bytes, found more; .* `limits` memory="):
         read_candidates(path, limits=Limits(memory=50_000_000))
+    with pytest.raises(DataError, match=r"small\.npz: expected arrays of at most 2,147,483,648 bytes"):
+        read_candidates(write_npz(tmp_path / "small.npz", scores=np.zeros((1 << 10, 1 << 16), np.uint8)))
     header = BytesIO()
     np.lib.format.write_array_header_1_0(header, {"descr": "<f8", "fortran_order": False, "shape": (1 << 20, 1 << 20)})
     with zipfile.ZipFile(tmp_path / "lie.npz", "w") as archive:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from kgalign.errors import DataError
 from kgalign.limits import Limits
 
+NUMBER = 64  # bytes that a candidate takes while it is read, however small its score is in the file
 HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
 
 
@@ -22,7 +23,7 @@ def read_arrays(path: Path, names: tuple[str, ...], limits: Limits) -> dict[str,
     Args:
         path: The file.
         names: The arrays to read. The first one must be there.
-        limits: How much memory they may take.
+        limits: How much memory they may take, with all that is made of their numbers.
     """
     if not path.is_file():
         raise DataError(f"{path}: no such file")
@@ -50,8 +51,8 @@ def read_arrays(path: Path, names: tuple[str, ...], limits: Limits) -> dict[str,
 
 
 def _size(archive: ZipFile, name: str) -> int:
-    """The bytes of an array by its own header, and at least those that its archive says."""
+    """The bytes of an array by the number of its elements, and at least those that its archive says."""
     with archive.open(name) as stream:
         version = npy.read_magic(stream)
         shape, _, dtype = HEADERS.get(version, npy.read_array_header_2_0)(stream)
-    return max(int(np.prod(shape, dtype=object)) * dtype.itemsize, archive.getinfo(name).file_size)
+    return max(int(np.prod(shape, dtype=object)) * max(NUMBER, dtype.itemsize), archive.getinfo(name).file_size)

@@ -70,6 +70,21 @@ def test_a_file_that_is_gone_or_new_in_a_folder_is_a_change(tmp_path, monkeypatc
     assert "c.nt: no such file; expected the one that was read" in refused(capsys, "merge", "graphs/run", "-o", "2.nt")
 
 
+@pytest.mark.skipif(os.name != "posix", reason="links need rights elsewhere")
+def test_links_to_folders_are_followed_and_never_round_in_a_circle(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    for name in ("loop", "elsewhere"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "g.nt").write_text("<http://x/a> <http://x/r> <http://x/b> .\n", "utf-8")
+    for name in ("one", "two", "three"):
+        (tmp_path / "loop" / name).symlink_to(".")
+    (tmp_path / "loop" / "more").symlink_to("../elsewhere")
+    assert command("align", "loop", "elsewhere/g.nt", *QUICK) == 0
+    assert command("merge", "run", "-o", "all.nt") == 0
+    (tmp_path / "elsewhere" / "new.nt").write_text("", "utf-8")
+    assert "new.nt: is new" in refused(capsys, "merge", "run", "-o", "more.nt")
+
+
 def test_explain_and_evaluate_say_that_graphs_have_changed(run, tmp_path, capsys, caplog):
     (tmp_path / "left.tsv").write_text("Rome\tcapital of\tItaly\nParis\tcapital of\tFrance\nOslo\tin\tNorway\n")
     assert "has changed" in refused(capsys, "explain", run, "Oslo")

@@ -58,12 +58,23 @@ def files_at(place: Path) -> Iterator[Path]:
     """The files at a place. Runs in a folder are no inputs, and neither are hidden files."""
     if place.is_file():
         yield place
-    elif place.is_dir() and not (place / REPORT).is_file():
-        for each in sorted(place.iterdir()):
-            if not each.name.startswith("."):
-                yield from files_at(each)
+    elif place.is_dir():
+        yield from _files_below(place)
     elif place.parent.is_dir():
         yield from (each for each in sorted(place.parent.iterdir()) if fnmatch(each.name, place.name) and each.is_file())
+
+
+def _files_below(place: Path) -> Iterator[Path]:
+    """The files in a folder and in those inside of it, each of which is entered once: links may lead back to where they are."""
+    waiting, seen = [place], set[Path]()
+    while waiting:
+        folder = waiting.pop()
+        if folder.resolve() in seen or (folder / REPORT).is_file():
+            continue
+        seen.add(folder.resolve())
+        inside = [each for each in sorted(folder.iterdir()) if not each.name.startswith(".")]
+        yield from (each for each in inside if each.is_file())
+        waiting += [each for each in reversed(inside) if each.is_dir()]
 
 
 def is_part(file: Path, place: Path) -> bool:

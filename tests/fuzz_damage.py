@@ -71,7 +71,7 @@ def damage(path: Path, chance: random.Random) -> str:
 
 
 def _damaged(path: Path, content: bytes, chance: random.Random) -> bytes:
-    ways = [_bytes, _bytes, _lines]
+    ways = [_bytes, _bytes, _lines, _numbered]
     if path.suffix in (".nt", ".nq", ".ttl", ".trig", ".rdf"):
         ways.append(_nested)
     if path.suffix in (".json", ".jsonl", ".jsonld"):
@@ -128,6 +128,24 @@ def _nested(content: bytes, chance: random.Random) -> bytes:
     opening, closing = chance.choice(NESTING)
     count = chance.choice((2, 600, MOST // 2 // len(opening)))
     return content[:begin] + opening * count + content[begin:end] + closing * count + content[end:]
+
+
+def _numbered(content: bytes, chance: random.Random) -> bytes:
+    """A word, or a line with a word in it, thousands of times, each with a number behind it or none."""
+    lines = content.split(b"\n")
+    at = chance.randrange(len(lines))
+    words = list(re.finditer(rb"\w+", lines[at]))
+    if not words:
+        return _bytes(content, chance)
+    word, line = chance.choice(words), lines[at]
+    before, after = line[: word.start()], line[word.end() :]
+    between = chance.choice((b",", b"\t", b" ", b'": 1, "', None))
+    one = len(word[0]) + 8 if between else len(line) + 6
+    numbers = range(MOST // 2 // one)
+    with_number = chance.random() < 0.7
+    named = [b"%s%d" % (word[0], number) if with_number else word[0] for number in numbers]
+    lines[at] = before + between.join(named) + after if between else b"\n".join(before + name + after for name in named)
+    return b"\n".join(lines)
 
 
 def _json(content: bytes, chance: random.Random) -> bytes:

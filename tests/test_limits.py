@@ -437,6 +437,32 @@ def test_a_table_of_one_line_and_one_of_many_small_cells_are_refused(tmp_path):
     assert len(read_graph(path, limits=Limits(line=12)).entities) == 5000
 
 
+def test_short_rows_of_a_wide_table_are_refused_before_they_are_filled_up(tmp_path):
+    wide = write(tmp_path / "wide.csv", "id,name" + "".join(f",c{i}" for i in range(20_000)) + "\n" + "1,Rome\n" * 10_000)
+    assert refused(wide, r"wide\.csv: expected a table of 20,002 columns to have at most 2,147,483,648 bytes") < 10
+    objects = write(tmp_path / "wide.jsonl", "".join(f'{{"k{i}": 1}}\n' for i in range(4_000)))
+    refused(objects, r"wide\.jsonl: expected a table of \d,\d{3} columns to have at most", limits=Limits(memory=100 * MIB))
+    graph = read_graph(write(tmp_path / "g.csv", "id,name,city,year\n1,Rome,a,1\n2,Oslo\n3,Bern,b,2\n4,Paris,c,3\n"))
+    assert len(graph.entities) == 4
+
+
+def test_json_counts_with_its_values(tmp_path):
+    values = "[]," * (4 * MIB)
+    refused(
+        write(tmp_path / "g.json", f"[{values}[]]"),
+        r"g\.json: expected a table to have at most 268,435,456 bytes",
+        limits=Limits(memory=256 * MIB),
+    )
+    line = f'{{"id": "a", "v": [{values}[]]}}\n'
+    refused(
+        write(tmp_path / "g.jsonl", '{"id": "b"}\n' + line),
+        r"g\.jsonl:2: expected a line of at most 1,048,576 bytes",
+        limits=Limits(line=MIB),
+    )
+    one = "[" + ",".join(f'{{"id": "a{i}", "name": "{"Rome" * 100}{i}"}}' for i in range(50)) + "]"
+    assert len(read_graph(write(tmp_path / "g.json", one), limits=Limits(line=1000)).entities) == 50
+
+
 def test_a_sentence_without_an_end_is_refused(tmp_path):
     path = tmp_path / "graph.ttl"
     path.write_text("<http://x/1> <http://x/p> " + "<http://x/2>,\n" * 100_000 + "<http://x/3> .\n", "utf-8")

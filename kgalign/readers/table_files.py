@@ -35,6 +35,8 @@ NO_TABLES = (
 MARKUP = re.compile(
     r"\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)?<(!doctype\s+html|html|head|body|table|\?xml|[a-z]+:?[a-z]*[\s>])", re.I | re.S
 )
+BEFORE_VALUES = ("[", "{", ",")
+PLACE = 16  # bytes of an empty cell, which is in a row and in a column
 CONTROL = re.compile("[\x00-\x08\x0e-\x1f]")
 EXCEL_NEEDS = "XLSX needs openpyxl: pip install 'kgalign[xlsx]', or save the table as CSV"
 
@@ -86,11 +88,12 @@ def read_raw(path: Path, *, strict: bool = False, sample: bool = False, limits: 
         raise DataError(f"{path}: expected a Parquet table, but it does not begin like one: write it again, or name it .csv")
     text, encoding = decode(data, path, strict and not sample)
     _check_text(path, text)
-    if text.lstrip()[:1] in ("{", "[") and ending(path) not in (".csv", ".tsv"):
-        return _read_json(path, text, encoding, sample, damage)
+    sign = "" if ending(path) in (".csv", ".tsv") else text.lstrip()[:1]
     is_cut = sample and len(data) >= SAMPLE_BYTES
-    if not is_cut:
+    if not is_cut and sign != "[":  # an array of JSON may well be one line
         _check_lines(path, data, limits)
+    if sign in ("{", "["):
+        return _read_json(path, text, encoding, sample, damage, limits)
     form, rows, lines = read_text(path, text, is_tsv=ending(path) == ".tsv", is_cut=is_cut, limits=limits)
     return RawTable(path, form, None, rows, lines, encoding, damage)
 
@@ -147,6 +150,12 @@ def _check_lines(path: Path, data: bytes, limits: Limits) -> None:
         begin = end + 1
 
 
+def check_cells(path: Path, rows: int, columns: int, limits: Limits) -> None:
+    """Refuses a table whose short rows would have too many empty cells at their ends."""
+    if rows * columns * PLACE > limits.memory:
+        raise limits.exceeded(path, "memory", f"a table of {columns:,} columns to have")
+
+
 def _read_parquet(path: Path, data: bytes, sample: bool, limits: Limits) -> RawTable:
     names, columns = read_columns(path, limits, data=data, rows=SAMPLE_ROWS if sample else None)
     rows = [[as_cell(value) for value in cells] for cells in zip(*columns, strict=True)]
@@ -193,9 +202,11 @@ def _read_excel(path: Path, data: bytes, sample: bool, limits: Limits) -> RawTab
     )
 
 
-def _read_json(path: Path, text: str, encoding: str, sample: bool, damage: Damage) -> RawTable:
+def _read_json(path: Path, text: str, encoding: str, sample: bool, damage: Damage, limits: Limits) -> RawTable:
     """An object on each line, or one array of objects. Objects in objects become columns such as `address.city`."""
     is_array = text.lstrip().startswith("[")
+    if len(text) + CELL * sum(map(text.count, BEFORE_VALUES)) > limits.memory:
+        raise limits.exceeded(path, "memory", "a table to have")
     columns: dict[str, int] = {}
     rows, lines = [], []
     for number, found in _json_array(path, text) if is_array else _json_lines(path, text, sample):
@@ -208,6 +219,7 @@ def _read_json(path: Path, text: str, encoding: str, sample: bool, damage: Damag
                 row.append("")
             row[columns[name]] = as_cell(value)
         rows.append(row)
+        check_cells(path, len(rows), len(columns), limits)
         lines.append(number)
     rows = [row + [""] * (len(columns) - len(row)) for row in rows]
     return RawTable(path, "JSON" if is_array else "JSON lines", list(columns), rows, lines, encoding, damage)

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from kgalign.errors import DataError
+from kgalign.limits import DEFAULT, Limits
 from kgalign.readers.label_properties import full_iri
-from kgalign.readers.table_files import SAMPLE_ROWS, RawTable
+from kgalign.readers.table_files import SAMPLE_ROWS, RawTable, check_cells
 from kgalign.readers.table_form import has_header
 
 NO_VALUE = frozenset({"null", "NULL", "Null", "nan", "NaN", "N/A", "n/a", "#N/A", "None", "\\N", "-", "--", "?"})
@@ -31,7 +32,7 @@ class Table:
     remarks: list[str] = field(default_factory=list)
 
 
-def as_table(raw: RawTable, strict: bool) -> Table:
+def as_table(raw: RawTable, strict: bool, limits: Limits = DEFAULT) -> Table:
     """The table with the names of its columns, and with as many cells in each row.
 
     Titles above the header, repeated headers and columns without a name and a cell are left out.
@@ -39,6 +40,7 @@ def as_table(raw: RawTable, strict: bool) -> Table:
     Args:
         raw: The rows as they are in the file. Rows with too many or too few cells are counted in its damage.
         strict: Refuse such rows.
+        limits: How much memory the cells may take.
     """
     rows, lines, remarks = raw.rows, list(raw.lines), list[str]()
     if not rows and raw.header is None:
@@ -62,7 +64,7 @@ def as_table(raw: RawTable, strict: bool) -> Table:
         )
     if not rows:
         raise DataError(f"{raw.path}: the graph is empty; expected rows below the header {', '.join(header)[:60]}")
-    rows, lines = _whole_rows(raw, rows, lines, len(header), strict)
+    rows, lines = _whole_rows(raw, rows, lines, len(header), strict, limits)
     columns = [[_value(cell) for cell in column] for column in zip(*rows, strict=True)]
     kept = [number for number, column in enumerate(columns) if header[number].strip() or any(column)]
     names = _column_names([header[number] for number in kept], kept, remarks)
@@ -78,7 +80,7 @@ def _above_header(rows: Sequence[Sequence[str]]) -> int:
 
 
 def _whole_rows(
-    raw: RawTable, rows: list[list[str]], lines: list[int], width: int, strict: bool
+    raw: RawTable, rows: list[list[str]], lines: list[int], width: int, strict: bool, limits: Limits
 ) -> tuple[list[list[str]], list[int]]:
     """The rows with as many cells as there are columns: missing cells are empty, further ones are left out.
 
@@ -98,6 +100,7 @@ def _whole_rows(
         )
     if not broken and not short:
         return (rows, lines) if all(len(row) == width for row in rows) else ([row[:width] for row in rows], lines)
+    check_cells(raw.path, len(rows), width, limits)
     return [[*row[:width], *[""] * (width - len(row))] for row in rows], lines
 
 
@@ -109,18 +112,20 @@ def _value(cell: str) -> str:
 
 def _column_names(header: Sequence[str], numbers: Sequence[int], remarks: list[str]) -> list[str]:
     """A name for each column: that of the header, numbered where it is blank or used before."""
-    names: list[str] = []
+    names: dict[str, int] = {}  # each with the last number that was put behind it
     blank, repeated = 0, 0
     for cell, number in zip(header, numbers, strict=True):
         name = full_iri(" ".join(cell.split()).strip('"'))
         if not name:
             name, blank = f"column {number + 1}", blank + 1
         if name in names:
-            repeated += 1
-            name = next(other for count in range(2, len(header) + 2) if (other := f"{name} {count}") not in names)
-        names.append(name)
+            repeated, first = repeated + 1, name
+            while name in names:
+                names[first] += 1
+                name = f"{first} {names[first]}"
+        names[name] = 1
     if blank and blank < len(header):
         remarks.append(f"{blank} column{'' if blank == 1 else 's'} without a name")
     if repeated:
         remarks.append(f"{repeated} column{'' if repeated == 1 else 's'} with the name of another")
-    return names
+    return list(names)

@@ -56,8 +56,10 @@ def add_value_entities(graph: KnowledgeGraph, ids: Mapping[str, int]) -> tuple[K
     entities, relations = list(graph.entities), list(graph.relations)
     triples, values, columns = [graph.triples], list[str](), dict[str, str]()
     named = _uniquely_named(graph)
+    by_column = np.argsort(literals.facts[:, 1], kind="stable")
+    starts = np.searchsorted(literals.facts[by_column, 1], np.arange(len(literals.properties) + 1))
     for number, column in enumerate(literals.properties):
-        rows = np.flatnonzero(literals.facts[:, 1] == number)
+        rows = by_column[starts[number] : starts[number + 1]]
         keys, spelt = _keys(literals, rows)
         heads = literals.facts[rows, 0]
         are_rows = _are_names_of_rows(column, keys, heads, named)
@@ -215,11 +217,9 @@ def _record(graph: KnowledgeGraph, columns: Mapping[str, str], new: int) -> dict
     """The record, with the columns that became relations, and those that are only literals."""
     others = [shown_column(name) for name in graph.relations]
     relations = [*others, *(f"{shown_column(name)} ({what})" for name, what in columns.items())]
-    used, names = (set(part.facts[:, 1].tolist()) for part in (graph.attributes, graph.labels))
+    used = set(graph.attributes.facts[:, 1].tolist()) - set(graph.labels.facts[:, 1].tolist())
     literals = [
-        shown_column(name)
-        for number, name in enumerate(graph.attributes.properties)
-        if number in used - names and name not in columns
+        shown_column(name) for number, name in enumerate(graph.attributes.properties) if number in used and name not in columns
     ]
     found = {"relations from": ", ".join(relations), "literals from": ", ".join(literals)}
     kept = {key: value for key, value in graph.record.items() if key not in found}

@@ -59,15 +59,16 @@ class WideTableReader:
         """
         if not isinstance(place, str | Path):
             raise DataError(f"{', '.join(map(str, place))}: expected one table, found {len(place)} files")
-        return table_statements(read_raw(Path(place), strict=strict, limits=limits), strict=strict, id_column=id_column)
+        raw = read_raw(Path(place), strict=strict, limits=limits)
+        return table_statements(raw, strict=strict, id_column=id_column, limits=limits)
 
 
 reader = WideTableReader()
 
 
-def table_statements(raw: RawTable, *, strict: bool = False, id_column: str | None = None) -> Statements:
+def table_statements(raw: RawTable, *, strict: bool = False, id_column: str | None = None, limits: Limits = DEFAULT) -> Statements:
     """The statements of the rows of a table, see `WideTableReader.read`."""
-    table = as_table(raw, strict)
+    table = as_table(raw, strict, limits)
     chosen = find_id_column(table.names, table.columns, id_column, str(raw.path))
     return _statements(raw, table, chosen, strict)
 

@@ -6,8 +6,9 @@ import json
 import re
 from typing import Any
 
-# Line ends, tabs and commands for terminals, and halves of characters: Python has them for bytes of file names that are not UTF-8.
-CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+# Line ends, tabs and commands for terminals, signs that turn a text round, and halves of characters: Python has them for bytes of file names
+# that are not UTF-8.
+CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 ESCAPE = re.compile(r"\\(?:([\\tnr])|x([0-9a-f]{2})|u([0-9a-f]{4}))")
 HALF = re.compile("[\ud800-\udfff]")
 SHORT = {"\t": "\\t", "\n": "\\n", "\r": "\\r"}

@@ -5,12 +5,10 @@ KgalignError            catch this one to catch them all
 └── OptionError         an option has a value that cannot be used, or a name that does not exist
 """
 
-import re
+from kgalign.characters import shown
 
 LONGEST_MESSAGE = 1000  # characters
 CUT = " [...] "
-# Control characters, those that turn a text round, and half characters; tabs and line feeds do no harm.
-UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 class KgalignError(Exception):
@@ -36,17 +34,12 @@ def one_line(text: str, longest: int = LONGEST_MESSAGE) -> str:
     """
     if len(text) > 2 * longest:
         text = f"{text[:longest]} {text[-longest:]}"  # the middle would be cut out anyway
-    return _cut(visible(" ".join(text.split())), longest)
+    return _cut(shown(" ".join(text.split())), longest)
 
 
 def short_lines(text: str, longest: int = LONGEST_MESSAGE) -> str:
     """The text with the middle of its long lines cut out."""
     return "\n".join(_cut(line, longest) for line in text.split("\n")) if len(text) > longest else text
-
-
-def visible(text: str) -> str:
-    """The text with control characters as escapes, so that no input can steer a terminal."""
-    return UNSAFE.sub(lambda found: repr(found[0])[1:-1], text)
 
 
 def _cut(line: str, longest: int) -> str:

@@ -14,7 +14,8 @@ from kgalign.limits import DEFAULT, Limits
 from kgalign.unpacking import DAMAGED, Unpacked
 
 COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
-FORMULA = re.compile(r"'*[=+@-]")  # the beginning of what a spreadsheet takes for a formula, apostrophes before it or not
+# The beginning of what a spreadsheet takes for a formula, also in the full width of Chinese and Japanese; apostrophes before it or not.
+FORMULA = re.compile(r"'*\ufeff*[=+@\-\uff1d\uff0b\uff20\uff0d]")
 SIGNED_NUMBER = re.compile(r"[+-][\d., ]*\d%?")
 UNREADABLE = DAMAGED  # errors of a file that is cut off or damaged
 BLOCK = 1 << 20  # bytes that are read at once

@@ -40,7 +40,7 @@ from kgalign.cli import run
 from kgalign.cli.printing import show_log
 from kgalign.runs.folder import FILES, SOMETIMES
 
-UNSAFE = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")  # what a terminal obeys, but line feeds
+UNSAFE = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")  # what a terminal obeys, but line feeds
 WARNING = re.compile(r"^\S+\.py:\d+: \w*Warning: ", re.MULTILINE)
 LONGEST_LINE = 2_000
 ANSWERS = {".json": "application/sparql-results+json", ".nt": "application/n-triples", ".ttl": "text/turtle"}

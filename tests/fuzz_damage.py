@@ -27,6 +27,7 @@ TOKENS = (  # what formats give a meaning to
         b"\n",
         b"\t",
         b"\xe2\x80\xa8",
+        b"\xe2\x80\xae",
         b"PK\x03\x04",
         b"\x1f\x8b",
     ),

@@ -17,6 +17,7 @@ from kgalign.cli.options import (
     AsJson,
     AsTable,
     AsTriples,
+    Bootstrap,
     Cardinalities,
     CardinalityName,
     Classes,
@@ -165,7 +166,7 @@ def align_command(
         bool, typer.Option("--join", help="align together with the processes that run with --part and the same output")
     ] = False,
     seed: Seed = RULES.seed,
-    bootstrap: Annotated[int, typer.Option(min=0, help="draws for confidence intervals, 0: none")] = 0,
+    bootstrap: Bootstrap = 0,
     as_json: AsJson = False,
 ) -> None:
     """Align two graphs, and measure the result where there are test links."""

@@ -16,6 +16,7 @@ from kgalign.cli.options import (
     AsJson,
     AsTable,
     AsTriples,
+    Bootstrap,
     Cardinalities,
     Changed,
     IdSource,
@@ -121,7 +122,7 @@ def evaluate(
         bool, typer.Option("--strict", help="refuse gold links of entities that the graphs of the run do not have")
     ] = False,
     changed: Changed = False,
-    bootstrap: Annotated[int, typer.Option(min=0, help="draws for confidence intervals, 0: none")] = 0,
+    bootstrap: Bootstrap = 0,
     as_json: AsJson = False,
 ) -> None:
     """Measure links against gold links; gold links that were seeds of the run are not counted."""

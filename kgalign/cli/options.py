@@ -20,6 +20,8 @@ from kgalign.readers.places import expected
 from kgalign.readers.restrictions import chosen_of, pairs_of_types
 from kgalign.reasoning import Rules
 
+MOST_DRAWS = 1_000_000
+LARGEST = 2**31 - 1  # that a number of an option may be, in compiled code too
 RULES = Rules()  # the defaults
 SIZES = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 SIZE = re.compile(r"(\d{1,15})\s*([kmg]?)(?:i?b)?", re.IGNORECASE)
@@ -124,7 +126,8 @@ DecoderName = Annotated[
         + ", ".join(f"{alias} ({name})" for alias, name in DECODERS.aliases.items()),
     ),
 ]
-Seed = Annotated[int, typer.Option(min=0, help="the same seed gives the same result")]
+Seed = Annotated[int, typer.Option(min=0, max=LARGEST, help="the same seed gives the same result")]
+Bootstrap = Annotated[int, typer.Option(min=0, max=MOST_DRAWS, help="draws for confidence intervals, 0: none")]
 KINDS: dict[type, str] = {bool: "true or false", int: "a whole number", float: "a number", str: "text"}
 
 
@@ -147,8 +150,10 @@ def parse_settings(settings: list[str] | None, known: Mapping[str, Any]) -> dict
 def _parse_value(setting: str, text: str, default: Any) -> Any:
     try:
         value = json.loads(text)
-    except json.JSONDecodeError:
+    except (ValueError, RecursionError):
         value = text
+    if isinstance(value, int) and abs(value) > LARGEST:
+        raise OptionError(f"--set {setting}: expected a number up to {LARGEST:,}, such as {json.dumps(default, default=str)}")
     if isinstance(default, float) and isinstance(value, int) and not isinstance(value, bool):
         value = float(value)
     if default is None:

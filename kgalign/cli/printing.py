@@ -15,9 +15,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from kgalign.characters import json_text
+from kgalign.characters import json_text, shown
 from kgalign.data import KnowledgeGraph
-from kgalign.errors import one_line, short_lines, visible
+from kgalign.errors import one_line, short_lines
 from kgalign.progress import LOG_EVERY, duration
 
 INTERRUPTED = 130
@@ -73,7 +73,7 @@ class Screen(Console):
         super().__init__(highlight=False, markup=False, emoji=False, **options)
 
     def render_str(self, text: str, **options: Any) -> Text:
-        return super().render_str(short_lines(visible(text).expandtabs()), **options)
+        return super().render_str(short_lines(shown(text.expandtabs())), **options)
 
 
 console = Screen(stderr=True, soft_wrap=True)

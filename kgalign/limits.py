@@ -61,10 +61,11 @@ class Limits:
         """
         value = getattr(self, name)
         most = f"{value:,} {UNITS.get(name, 'bytes')}"
-        raised = f"`limits` {name}={2 * value:.15g}"
-        return DataError(f"{place}: expected {what} at most {most}, found more; if you trust it, set for instance {raised}")
+        raised = f"{RAISE} {name}={2 * value:.15g}"
+        return DataError(f"{place}: expected {what} at most {most}, found more; if you trust it, {raised}")
 
 
+RAISE = "set for instance `limits`"  # in messages
 UNITS = {
     "json_levels": "levels",
     "xml_levels": "levels",

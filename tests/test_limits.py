@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from commands import align_pair
+from commands import align_pair, command
 from commands import refused as refused_command
 
 from kgalign import DataError, Limits, OptionError, ReviewSession, read, read_graph
@@ -110,6 +110,12 @@ def test_deep_rdf_xml_is_refused(tmp_path):
     path = write(tmp_path / "g.rdf", nested(50))
     refused(path, "`limits` xml_levels=180", limits=Limits(xml_levels=90))
     assert read_graph(path).record["broken"] == 0
+
+
+def test_a_bare_sign_in_the_text_of_rdf_xml_is_no_level(tmp_path):
+    values = '<rdf:Description rdf:about="http://x/a"><x:n>x & y < z</x:n></rdf:Description>\n' * 300
+    graph = read_graph(write(tmp_path / "g.rdf", RDF_XML.format("", values)), limits=Limits(xml_levels=100))
+    assert (set(graph.attributes.values), graph.record["broken"]) == ({"x & y < z"}, 0)
 
 
 def test_markup_in_comments_and_sections_of_rdf_xml_is_no_level(tmp_path):
@@ -361,6 +367,20 @@ def test_damaged_xlsx_files_are_one_line(tmp_path):
 def test_deep_json_tables_are_one_line(tmp_path, name):
     refused(write(tmp_path / name, "[" * 100_000), r"g\.jsonl?:1: expected")
     refused(write(tmp_path / name, '{"id": ' + "[" * 100_000), r"g\.jsonl?:1: expected")
+
+
+def test_messages_name_the_option_of_commands_that_have_it(tmp_path, capsys):
+    run = align_pair(tmp_path)
+    gold = write(tmp_path / "gold.tsv", "Paris\tParis\t1.0\n")
+    assert (
+        "set for instance --limit memory=20\n"
+        in refused_command(capsys, "evaluate", run, "--gold", gold, "--limit", "memory=10") + "\n"
+    )
+    assert command("evaluate", run, "--gold", gold, "--limit", "memory=100") == 0
+    with (tmp_path / "left.tsv").open("a") as file:
+        file.write("x" * (17 * MIB) + "\tin\tItaly\n")
+    said = refused_command(capsys, "merge", run, "-o", tmp_path / "all.nt", "--changed")
+    assert said.endswith("if you trust it, align again with, for instance --limit line=33554432")
 
 
 def test_the_documentation_lists_every_limit():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
 from collections.abc import Callable, Sequence
 from typing import Annotated, Any
@@ -13,6 +14,7 @@ from kgalign.cli.failures import fail_inside, is_out_of_memory
 from kgalign.cli.printing import INTERRUPTED, fail, is_interruption, show_log
 from kgalign.drafts import reason_of
 from kgalign.errors import KgalignError
+from kgalign.limits import RAISE
 from kgalign.version import __version__
 
 COMMANDS: dict[str, Callable[..., None]] = {
@@ -65,7 +67,7 @@ def run(arguments: Sequence[str]) -> int:
         if status == INTERRUPTED:
             raise KeyboardInterrupt
     except KgalignError as error:
-        return fail(str(error))
+        return fail(_as_said_by(arguments[0], str(error)))
     except UsageProblem as error:
         return fail(error.format_message())
     except (KeyboardInterrupt, typer.Abort):
@@ -81,3 +83,9 @@ def run(arguments: Sequence[str]) -> int:
             return fail("interrupted; nothing was written", INTERRUPTED)
         return fail_inside(error)
     return status if isinstance(status, int) else 0
+
+
+def _as_said_by(name: str, message: str) -> str:
+    """The message of a command. One that reads the graphs of a run again has the limits of that run, and no option to raise them."""
+    has_limits = "limits" in inspect.signature(COMMANDS[name]).parameters
+    return message if has_limits else message.replace(RAISE, RAISE.replace("set", "align again with,"))

@@ -271,7 +271,7 @@ def decode(
     run = Run(
         task,
         Reasoning(replace(alignment, record={**alignment.record, "decoder": decoder}), given),
-        metrics=_measure_by_name(alignment, task, gold) if gold else None,
+        metrics=_measure_by_name(alignment, task, gold, bounded) if gold else None,
         options={
             "decoder": decoder,
             "decoder_options": {**decoder_options(decoder), **options},
@@ -336,9 +336,9 @@ def _finish(run: Run, output: Path, as_json: bool) -> None:
         raise typer.Exit(1)
 
 
-def _measure_by_name(alignment: Alignment, task: AlignmentTask, gold: Path) -> dict[str, Any]:
+def _measure_by_name(alignment: Alignment, task: AlignmentTask, gold: Path, limits: Limits) -> dict[str, Any]:
     """The figures of an alignment by gold links that may name entities without candidates."""
-    return evaluate(alignment, read_gold(gold, task), protocol="open", cardinality=task.cardinality)
+    return evaluate(alignment, read_gold(gold, task, limits), protocol="open", cardinality=task.cardinality)
 
 
 def _whole_place(place: str | Path) -> str:

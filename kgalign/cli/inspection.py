@@ -35,6 +35,7 @@ from kgalign.cli.options import (
 from kgalign.cli.printing import Screen, console, plain_text, print_json, show_figures, show_not_judged, working
 from kgalign.errors import OptionError, short_lines
 from kgalign.evaluate import evaluate as measure
+from kgalign.limits import Limits
 from kgalign.plan import plan_run
 from kgalign.readers import LINK_READERS, is_dataset, read, read_graph
 from kgalign.readers.candidates import read_alignments
@@ -122,15 +123,17 @@ def evaluate(
         bool, typer.Option("--strict", help="refuse gold links of entities that the graphs of the run do not have")
     ] = False,
     changed: Changed = False,
+    limits: LimitSettings = None,
     bootstrap: Bootstrap = 0,
     as_json: AsJson = False,
 ) -> None:
     """Measure links against gold links; gold links that were seeds of the run are not counted."""
     report: dict[str, Any] = read_report(alignment) if alignment.is_dir() else {"protocol": "open"}
+    bounded = Limits.of(parse_limits(limits))
     if alignment.is_dir():
-        links, gold_links = read_judged(alignment, gold, strict, changed)
+        links, gold_links = read_judged(alignment, gold, strict, changed, bounded)
     else:
-        links, gold_links = read_alignments(alignment, gold)
+        links, gold_links = read_alignments(alignment, gold, bounded)
     named: Any = protocol.value if protocol else report["protocol"]
     if not np.isin(links.sources, gold_links.sources).any():
         console.print("no link has a source of the gold links: are they of the same graphs, and is the source first in both?")

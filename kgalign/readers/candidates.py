@@ -72,7 +72,7 @@ def read_candidates(
     return with_cardinality(candidates, cardinality), task
 
 
-def read_alignments(path: Path, gold_path: Path) -> tuple[Alignment, Alignment]:
+def read_alignments(path: Path, gold_path: Path, limits: Limits = DEFAULT) -> tuple[Alignment, Alignment]:
     """The links of a file and the gold links of another, with common ids. An IRI may be spelt differently in the two.
 
     The graphs are not known, so each gold link counts. A file that has no source or no target of the gold links is refused.
@@ -80,12 +80,13 @@ def read_alignments(path: Path, gold_path: Path) -> tuple[Alignment, Alignment]:
     Args:
         path: A file of links, perhaps with probabilities.
         gold_path: A file of links.
+        limits: How much of each file is taken in.
     """
-    links = read_link_file(path)
+    links = read_link_file(path, limits=limits)
     scores = [1.0 if link.score is None else _probability(path, link.line, link.score) for link in links]
     ends = [_spelt(link) for link in links]
     known = {source for source, _ in ends}, {target for _, target in ends}
-    gold = _facing(_read_pairs(gold_path), known)
+    gold = _facing(_read_pairs(gold_path, limits), known)
     for file, found in ((path, ends), (gold_path, gold)):
         if not found:
             raise DataError(f"{file}: no links; expected rows of source and target")
@@ -99,16 +100,16 @@ def read_alignments(path: Path, gold_path: Path) -> tuple[Alignment, Alignment]:
     return Alignment(_numbered(ends, ids), np.array(scores)), Alignment(_numbered(gold, ids))
 
 
-def read_gold(path: Path, task: AlignmentTask) -> Alignment:
+def read_gold(path: Path, task: AlignmentTask, limits: Limits = DEFAULT) -> Alignment:
     """The links of a file between the entities of a task, and between others, which get ids that no entity has."""
     ids = tuple({same_spelling(name): number for number, name in enumerate(graph.entities)} for graph in (task.source, task.target))
     known = set(ids[0]), set(ids[1])
-    return Alignment(_numbered(_facing(_read_pairs(path), known), (ids[0], ids[1])))
+    return Alignment(_numbered(_facing(_read_pairs(path, limits), known), (ids[0], ids[1])))
 
 
-def _read_pairs(path: Path) -> list[Pair]:
+def _read_pairs(path: Path, limits: Limits) -> list[Pair]:
     """The ends of the links of a file, each link once."""
-    return list(dict.fromkeys(_spelt(link) for link in read_link_file(path) if link.holds))
+    return list(dict.fromkeys(_spelt(link) for link in read_link_file(path, limits=limits) if link.holds))
 
 
 def _spelt(link: GivenLink) -> Pair:

@@ -11,7 +11,9 @@ from kgalign.readers.rdf_file import RdfFile
 SMALL = 8 << 20  # bytes by which entities may make any document larger
 DEEPEST = 20_000  # levels for which the stack is large enough: the parser calls itself for each triple that lies in another
 TAIL = 1 << 10  # bytes at the end of a block that may be the beginning of something
-TAG_SIGN = re.compile(rb"<(?![!?/])|</|/>")
+NAME_BEGINS = rb"[A-Za-z_:\x80-\xff]"
+TAG_SIGN = re.compile(rb"<(?=" + NAME_BEGINS + rb")|</|/>")
+BARE = re.compile(rb"<(?![!?/])(?!" + NAME_BEGINS + rb")")  # as in `x < y`, which the parser refuses and the mending understands
 SECTION = re.compile(rb"<!--.*?-->|<!\[CDATA\[.*?\]\]>", re.DOTALL)
 IDENTIFIER = re.compile(rb"rdf:ID\s*=\s*[\"']([^\"']*)")
 LAST_TAG = re.compile(rb"</(?:[^\s<>:]*:)?RDF\s*>\s*(?:<!--[^<]*-->\s*)*\Z")
@@ -69,7 +71,7 @@ class WatchedXml:
     def _count_levels(self, text: bytes) -> None:
         """Refuses elements that lie in too many others, for which the parser takes ever longer."""
         tags = self._without_sections(text)
-        starts = tags.count(b"<") - (ends := tags.count(b"</"))
+        starts = tags.count(b"<") - len(BARE.findall(tags)) - (ends := tags.count(b"</"))
         change = starts - ends - tags.count(b"<!") - tags.count(b"<?") - tags.count(b"/>")
         highest, most = self._level + starts, min(self._file.limits.xml_levels, DEEPEST)
         if highest > most:  # perhaps, since some elements end before others begin

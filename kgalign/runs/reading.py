@@ -12,6 +12,7 @@ import numpy as np
 from kgalign.data import Alignment, AlignmentTask, KnowledgeGraph, Names
 from kgalign.errors import DataError, KgalignError, OptionError
 from kgalign.explain.notebook import Explanations
+from kgalign.limits import DEFAULT, Limits
 from kgalign.readers import read
 from kgalign.readers.candidates import read_alignments
 from kgalign.readers.link_ends import Ends
@@ -50,7 +51,9 @@ def read_links(path: str | Path, task: AlignmentTask) -> Alignment:
     return Alignment(np.array(pairs, np.int64).reshape(-1, 2), np.array(scores, np.float64), np.array(read_rounds(path)))
 
 
-def read_judged(folder: str | Path, gold: str | Path, strict: bool = False, changed: bool = False) -> tuple[Alignment, Alignment]:
+def read_judged(
+    folder: str | Path, gold: str | Path, strict: bool = False, changed: bool = False, limits: Limits = DEFAULT
+) -> tuple[Alignment, Alignment]:
     """The links of a run folder, and the gold links of a file that were no seeds of the run, with common ids.
 
     Gold links are found as `read` finds them: those of which an entity is not found are counted and left out. The graphs are read again,
@@ -61,19 +64,22 @@ def read_judged(folder: str | Path, gold: str | Path, strict: bool = False, chan
         gold: A file of links.
         strict: Refuse gold links of which an entity is not found.
         changed: Read graphs, too, that have changed since the run.
+        limits: How much of the gold links is taken in.
     """
     report = read_report(folder)
     options = report["options"]
     if "model" not in options:
-        return read_alignments(links_file(folder), Path(gold))
+        return read_alignments(links_file(folder), Path(gold), limits)
     task = _aligned_entities(folder)
     ends = Ends.of("source", task.source), Ends.of("target", task.target)
     without_seeds = report.get("cardinality") == "one-to-one" or not reading_of(folder, report).get("seeds")
-    known = all(ends[0].has_id(link.source) and ends[1].has_id(link.target) for link in read_link_file(gold, strict) if link.holds)
+    known = all(
+        ends[0].has_id(link.source) and ends[1].has_id(link.target) for link in read_link_file(gold, strict, limits) if link.holds
+    )
     if not (known and without_seeds):
         task = _with_graphs(folder, task, changed)
         ends = Ends.of("source", task.source), Ends.of("target", task.target)
-    found = read_given_links(None, gold, *ends, strict=strict)[1] or Alignment.empty()
+    found = read_given_links(None, gold, *ends, strict=strict, limits=limits)[1] or Alignment.empty()
     others = found.where(~np.isin(found.keys, task.seeds.keys))
     if not len(others):
         raise DataError(f"{gold}: no links besides the seeds; expected rows of source and target")

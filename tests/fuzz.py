@@ -186,9 +186,10 @@ def _copy_files(corpus: Path, entry: Entry, folder: Path) -> None:
 
 
 def _make_input(folder: Path, corpus: Path, entries: Sequence[Entry], seed: int, number: int) -> tuple[Entry, str]:
-    """Copies the files of an entry into a folder and damages one."""
+    """Copies the files of an entry into a folder and damages one. The families of entries, which have the same name, come in turn."""
     chance = random.Random(f"{seed} {number}")
-    entry = chance.choice(entries)
+    names = sorted({entry.name for entry in entries})
+    entry = chance.choice([entry for entry in entries if entry.name == names[number % len(names)]])
     _copy_files(corpus, entry, folder)
     return entry, damage(folder / chance.choice(list(entry.damaged)), chance)
 

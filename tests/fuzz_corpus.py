@@ -151,10 +151,10 @@ def _runs(folder: Path, pair: Sequence[str]) -> list[Entry]:
     }
     _newer_graph_and_decisions(folder)
     others = [*pair, "links.tsv", "newer.nt", "decisions.jsonl"]
-    entries = [Entry(name, arguments, ["run"], others) for name, arguments in reads.items() for _ in range(4)]
+    entries = [Entry(name, arguments, ["run"], others) for name, arguments in reads.items()]
     given = [each for each in others if each not in ("newer.nt", "decisions.jsonl")]
-    entries += [Entry("update to", reads["update"], ["newer.nt"], ["run", *given, "decisions.jsonl"])] * 2
-    entries += [Entry("update --decisions", reads["update"], ["decisions.jsonl"], ["run", *given, "newer.nt"])] * 4
+    entries.append(Entry("update to", reads["update"], ["newer.nt"], ["run", *given, "decisions.jsonl"]))
+    entries.append(Entry("update --decisions", reads["update"], ["decisions.jsonl"], ["run", *given, "newer.nt"]))
     return [*entries, Entry("info --plan", ["info", *pair, "--plan"], ["left.nt"], ["right.nt"]), *_kept_rounds(folder, pair)]
 
 
@@ -185,7 +185,7 @@ def _kept_rounds(folder: Path, pair: Sequence[str]) -> list[Entry]:
         align(task, model="names", resume=folder / "next", on_round=stop)
     assert (folder / KEPT).is_dir()
     arguments = ["align", *pair, "--model", "names", "--resume", "-o", "next"]
-    return [Entry("align --resume", arguments, [KEPT], pair, (KEPT,))] * 4
+    return [Entry("align --resume", arguments, [KEPT], pair, (KEPT,))]
 
 
 def _candidates(folder: Path) -> list[Entry]:
@@ -254,7 +254,7 @@ def _answers(folder: Path, task: AlignmentTask) -> list[Entry]:
     (folder / "answer.json").write_text(json.dumps({"head": {"vars": ["s", "p", "o"]}, "results": {"bindings": bindings}}), "utf-8")
     (folder / "part.rq").write_text("CONSTRUCT { ?s ?p ?o } WHERE { ?s ?p ?o }", "utf-8")
     info = ["info", f"sparql+{ENDPOINT}", "--limit", "seconds=2"]
-    entries = [Entry("sparql", info, ["answer.json"])] * 3
+    entries = [Entry("sparql", info, ["answer.json"])]
     for ending in ("nt", "ttl"):
         shutil.copy(folder / f"left.{ending}", folder / f"answer.{ending}")
         entries.append(Entry("sparql --query", [*info, "--query", "part.rq"], [f"answer.{ending}"], ["part.rq"]))

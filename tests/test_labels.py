@@ -1,5 +1,7 @@
 """Names by class: which properties hold them, in which language and order, and what is refused."""
 
+import time
+
 import pytest
 
 from kgalign import Name, OptionError, read, read_graph
@@ -215,3 +217,12 @@ def test_names_can_be_withheld(tmp_path):
     assert task.source.record["names from"] == "nothing, since they are withheld"
     with pytest.raises(OptionError, match="all names are withheld"):
         read(tmp_path / "l.ttl", tmp_path / "l.ttl", names=False, labels=["rdfs:label"])
+
+
+def test_thousands_of_properties_that_say_that_they_hold_names_are_looked_through_in_linear_time(tmp_path):
+    lines = (f'<http://x/{number}> <http://x/{number}/name> "Name {number}" .\n' for number in range(6_000))
+    (tmp_path / "g.nt").write_text("".join(lines), "utf-8")
+    began = time.process_time()
+    graph = read_graph(tmp_path / "g.nt")
+    assert "Name 17" in graph.names
+    assert time.process_time() - began < 10

@@ -169,11 +169,11 @@ def choose_label_properties(side: Statements, given: Sequence[str] = ()) -> list
     groups, names = _groups(side)
     uses = _describe_properties(side, groups, len(names))
     sizes = np.bincount(groups[groups >= 0], minlength=len(names))
-    found = []
+    found, named = [], _Named(side)
     for number in np.argsort(-sizes, kind="stable").tolist():
         used = uses[number]
         chosen = [Choice(used[iri], PREFERRED, "given") for iri in given if iri in used]
-        chosen = chosen or _choose(side, used, names[number], int(sizes[number]))
+        chosen = chosen or _choose(side, named, used, names[number], int(sizes[number]))
         taken = {choice.property.iri for choice in chosen}
         found.append(NamedClass(names[number], int(sizes[number]), chosen, [use for use in used.values() if use.iri not in taken]))
     return found
@@ -205,9 +205,30 @@ def is_name_part(words: Sequence[str]) -> bool:
     return any(pattern.fullmatch(" ".join(words)) for pattern in (GIVEN_NAME, FAMILY_NAME))
 
 
-def _choose(side: Statements, used: dict[str, Property], group: str, subjects: int) -> list[Choice]:
+class _Named:
+    """The entities with a literal of the properties that were chosen so far. No entity is in two classes, so all classes share it."""
+
+    def __init__(self, side: Statements) -> None:
+        self._side = side
+        self._has_name = np.zeros(len(side.entities), bool)
+
+    def new(self, use: Property) -> Ints:
+        """(n,) those that a further property would name."""
+        owners = np.unique(self._side.facts[use.rows, 0])
+        found: Ints = owners[~self._has_name[owners]]
+        return found
+
+    def add(self, use: Property) -> int:
+        """Names them, and returns how many they are."""
+        new = self.new(use)
+        self._has_name[new] = True
+        return len(new)
+
+
+def _choose(side: Statements, named: _Named, used: dict[str, Property], group: str, subjects: int) -> list[Choice]:
     """The properties of a class that hold names, best first."""
     chosen = [Choice(used[iri], PREFERRED, "well known") for iri in WELL_KNOWN if iri in used]
+    count = sum(named.add(choice.property) for choice in chosen)
     class_words = set(split_words(local_name(group)).lower().split())
     others = [use for use in used.values() if use.iri not in WELL_KNOWN]
     for use in others:
@@ -217,25 +238,26 @@ def _choose(side: Statements, used: dict[str, Property], group: str, subjects: i
             and use.length <= LONGEST_TITLE
             and (use.different >= UNIQUE or subjects < LEAST_SUBJECTS)
         ):
-            chosen.append(Choice(use, _rank_beside(side, chosen, use, subjects), "by its own name"))
-    if _named(side, chosen) < ENOUGH * subjects and (parts := _name_parts(others)):
+            new = named.add(use)
+            chosen.append(Choice(use, _rank_beside(count, new, use, subjects), "by its own name"))
+            count += new
+    if count < ENOUGH * subjects and (parts := _name_parts(others)):
         chosen.append(Choice(parts[0], PREFERRED, "parts of a name", parts[1]))
+        count += named.add(parts[0])
     recurring = _recurring_names(others, class_words) if TABLE in side.record else []
-    if _named(side, chosen) < ENOUGH * subjects and recurring and not _may_be_forms_of_address(recurring[0]):
+    if count < ENOUGH * subjects and recurring and not _may_be_forms_of_address(recurring[0]):
         chosen.append(Choice(recurring[0], PREFERRED, "by its own name"))
+        count += named.add(recurring[0])
     possible = [use for use in others if use.share >= LEAST_SHARE and not use.reason_against and not _is_alternative(use)]
-    possible = [
-        use
-        for use in possible
-        if all(use is not choice.property for choice in chosen) and (TABLE in side.record or not says_remark(use.iri))
-    ]
-    while possible and _named(side, chosen) < ENOUGH * subjects:
-        before = _named(side, chosen)
-        gains = [_named(side, [*chosen, Choice(use, PREFERRED, "")]) - before for use in possible]
+    taken = {choice.property.iri for choice in chosen}
+    possible = [use for use in possible if use.iri not in taken and (TABLE in side.record or not says_remark(use.iri))]
+    while possible and count < ENOUGH * subjects:
+        gains = [len(named.new(use)) for use in possible]
         best = int(np.argmax(gains))
         if gains[best] < LEAST_SHARE * subjects:
             break
         chosen.append(Choice(possible.pop(best), PREFERRED, "short text, nearly unique"))
+        count += named.add(chosen[-1].property)
     if not chosen and TABLE in side.record and (best_left := _most_name_like(others, recurring)):
         chosen.append(best_left)
     taken = {choice.property.iri for choice in chosen}
@@ -265,10 +287,15 @@ def _most_name_like(uses: Sequence[Property], recurring: Sequence[Property]) -> 
     return Choice(best, PREFERRED, "the most name-like") if best and best.different >= RECURRING else None
 
 
-def _rank_beside(side: Statements, chosen: Sequence[Choice], use: Property, subjects: int) -> int:
-    """The rank of names beside those of chosen properties: alternative, unless most of their owners have no other name."""
-    before = _named(side, chosen)
-    new = _named(side, [*chosen, Choice(use, PREFERRED, "")]) - before
+def _rank_beside(before: int, new: int, use: Property, subjects: int) -> int:
+    """The rank of names beside those of chosen properties: alternative, unless most of their owners have no other name.
+
+    Args:
+        before: How many subjects have a name by those properties.
+        new: How many more have one by this property.
+        use: The property.
+        subjects: How many subjects there are.
+    """
     return ALTERNATIVE if before >= ENOUGH * subjects and new < ENOUGH * use.share * subjects else PREFERRED
 
 
@@ -288,11 +315,6 @@ def _name_parts(uses: Sequence[Property]) -> tuple[Property, Property] | None:
     """The properties with given names and family names."""
     found = [next((use for use in uses if pattern.fullmatch(" ".join(use.words))), None) for pattern in (GIVEN_NAME, FAMILY_NAME)]
     return (found[0], found[1]) if found[0] and found[1] else None
-
-
-def _named(side: Statements, chosen: Sequence[Choice]) -> int:
-    """How many entities have a literal of the chosen properties."""
-    return len(np.unique(np.concatenate([side.facts[choice.property.rows, 0] for choice in chosen]))) if chosen else 0
 
 
 def _groups(side: Statements) -> tuple[Ints, list[str]]:

@@ -9,6 +9,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 CELLS = 1 << 18  # of a block: its arrays fit into the cache of a core
 
@@ -16,6 +17,13 @@ CELLS = 1 << 18  # of a block: its arrays fit into the cache of a core
 def row_blocks(count: int, size: int) -> list[slice]:
     """Slices of at most `size` rows that cover 0..count-1."""
     return [slice(start, min(start + size, count)) for start in range(0, count, max(1, size))]
+
+
+def starts_of(counts: NDArray[Any]) -> NDArray[Any]:
+    """Where each row begins, and the last one ends, if each has so many entries."""
+    starts = np.zeros(len(counts) + 1, np.int64)
+    np.cumsum(counts, out=starts[1:])
+    return starts
 
 
 def threads() -> int:
@@ -33,7 +41,8 @@ def by_blocks(function: Callable[..., Any], *arrays: Any) -> Any:
     """What a function of rows returns for these arrays, block by block: the same as at once, in less memory and on all cores.
 
     Args:
-        function: Returns one array or a tuple of arrays with as many rows as it gets, each row from the same row of the arguments.
+        function: Returns one array or a tuple of arrays with as many rows as it gets, each row from the same row of the arguments; their
+            types do not depend on the rows.
         *arrays: Arrays with the same number of rows.
     """
     count = len(arrays[0])

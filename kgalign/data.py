@@ -27,6 +27,7 @@ KINDS = ("individual", "class", "property", "concept")
 INDIVIDUAL, CLASS, PROPERTY, CONCEPT = range(len(KINDS))
 RANKS = ("preferred", "alternative", "from the IRI")
 PREFERRED, ALTERNATIVE, FROM_IRI = range(len(RANKS))
+FEW_PAIRS = 1 << 14  # which one core finds as fast
 FARTHEST = 500.0  # log-odds beyond are as good as certain
 
 
@@ -274,6 +275,8 @@ class Alignment:
 
     def among(self, others: Alignment) -> NDArray[Any]:
         """(n,) whether each pair is one of the others, too."""
+        if len(self) + len(others) < FEW_PAIRS:
+            return np.isin(self.keys, others.keys)
         from kgalign.parallel import is_among  # compiled code, slow to import
 
         return is_among(self.keys, others.keys)
@@ -345,7 +348,7 @@ class AlignmentTask:
     def _check_constraints(self) -> None:
         _check_ids("a rejected pair's source", self.rejected.sources, len(self.source.entities))
         _check_ids("a rejected pair's target", self.rejected.targets, len(self.target.entities))
-        both = np.flatnonzero(np.isin(self.seeds.keys, self.rejected.keys))
+        both = np.flatnonzero(self.seeds.among(self.rejected))
         if len(both):
             source, target = self.seeds.pairs[both[0]].tolist()
             raise DataError(
@@ -364,7 +367,7 @@ class AlignmentTask:
     @property
     def lessons(self) -> Alignment:
         """The seeds that something can be learnt from."""
-        return self.seeds.where(~np.isin(self.seeds.keys, self.decided.keys)) if len(self.decided) else self.seeds
+        return self.seeds.where(~self.seeds.among(self.decided)) if len(self.decided) else self.seeds
 
     def unmatched(self, alignment: Alignment) -> tuple[Ints, Ints]:
         """(a,) the queries and (b,) the pool entities that no link of the alignment touches."""
@@ -478,7 +481,7 @@ def hold_out(task: AlignmentTask, fraction: float = 0.1, seed: int = 0) -> tuple
     if not 0 < fraction < 1:
         raise OptionError(f"fraction={fraction}: expected a number between 0 and 1")
     held = np.zeros(len(task.seeds), bool)
-    lessons = np.flatnonzero(np.isin(task.seeds.keys, task.lessons.keys))
+    lessons = np.flatnonzero(task.seeds.among(task.lessons))
     order = lessons[np.random.default_rng(seed).permutation(len(lessons))]
     held[order[: round(fraction * len(lessons))]] = True
     dev = task.seeds.where(held)

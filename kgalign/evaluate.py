@@ -47,7 +47,7 @@ def evaluate(
     """
     cardinality = cardinality or cardinality_of(gold)
     best, right, judged = _judged(alignment, gold, cardinality, complete)
-    found = np.isin(gold.keys, best.keys)
+    found = gold.among(best)
     hit = _hits(best, gold, found)
     figures: dict[str, Any] = {"protocol": protocol, "gold": len(gold), "matched": len(best), "not_judged": int((~judged).sum())}
     figures |= {"complete": True} if complete else {}
@@ -158,7 +158,7 @@ def _judged(
 ) -> tuple[Alignment, Ints, Ints]:
     """The links that count, whether each is right, and whether it is judged: whether it touches a gold link."""
     best = _single_links(alignment, cardinality)
-    right = np.isin(best.keys, gold.keys)
+    right = best.among(gold)
     return best, right, complete | np.isin(best.sources, gold.sources) | np.isin(best.targets, gold.targets)
 
 
@@ -167,7 +167,7 @@ def _hits(links: Alignment, gold: Alignment, found: Ints) -> Ints:
     if len(np.unique(gold.sources)) == len(gold):
         return found
     best = _best_of_each(links, links.sources)
-    return np.isin(np.unique(gold.sources), best.sources[np.isin(best.keys, gold.keys)])
+    return np.isin(np.unique(gold.sources), best.sources[best.among(gold)])
 
 
 def _bins(probabilities: Floats) -> Ints:

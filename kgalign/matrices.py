@@ -13,8 +13,9 @@ import numba
 import numpy as np
 from scipy import sparse
 
+from kgalign.blocks import starts_of
 from kgalign.data import Floats, Ints
-from kgalign.parallel import by_row, flat, parts, starts_of, taken
+from kgalign.parallel import by_row, flat, parts, taken
 
 
 def rows_of(matrix: sparse.csr_array, rows: Ints) -> sparse.csr_array:

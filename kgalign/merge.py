@@ -55,7 +55,7 @@ def single_links(alignment: Alignment, task: AlignmentTask, least: float) -> tup
     single_source, single_target = one_link(task.cardinality)
     if single_source:
         kept = kept.where(~np.isin(kept.sources, task.seeds.sources))
-    links = task.seeds + kept.where(~np.isin(kept.keys, task.seeds.keys))
+    links = task.seeds + kept.where(~kept.among(task.seeds))
     if not single_target:
         return links, []
     order = np.lexsort((-links.scores, links.targets))

@@ -11,6 +11,8 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from kgalign.blocks import starts_of
+
 Ints = NDArray[Any]
 Floats = NDArray[Any]
 BLOCKS = 32  # parts of an array that are counted apart, at most; more would need more memory than time
@@ -51,8 +53,8 @@ def add_scaled(sums: Floats, values: Floats, factor: float) -> None:
 
 def is_among(keys: Ints, others: Ints) -> Ints:
     """(n,) whether each number is one of the others; none is negative."""
-    if len(keys) + len(others) < SMALL or not len(others):
-        return np.isin(keys, others)
+    if not len(others):
+        return np.zeros(len(keys), bool)
     found: Ints = places_in(_sorted(others)[0], keys) >= 0
     return found
 
@@ -77,13 +79,6 @@ def flat(starts: Ints) -> Ints:
     """The row of each entry, where rows begin at these positions."""
     numbers: Ints = _row_numbers(starts)
     return numbers
-
-
-def starts_of(counts: Ints) -> Ints:
-    """Where each row begins, and the last one ends, if each has so many entries."""
-    starts = np.zeros(len(counts) + 1, np.int64)
-    np.cumsum(counts, out=starts[1:])
-    return starts
 
 
 def counts(ids: Ints, count: int) -> Ints:

@@ -17,7 +17,12 @@ from kgalign.features.names import (
     word_similarity,
 )
 from kgalign.features.text import ngram_vectors
-from kgalign.features.words import stems_of
+from kgalign.features.words import Words
+
+
+def stems_of(text):
+    stems = Words.of([text]).stems()
+    return [stems.different[number] for number in stems.ids]
 
 
 def named(*lists):

@@ -78,7 +78,7 @@ def reach_figures(run: Run, gold: Alignment) -> dict[str, Any]:
     reached = reached_links(Edges.of_task(task), links, np.arange(len(links)) < len(task.seeds))
     judged = np.isin(links.sources, gold.sources) | np.isin(links.targets, gold.targets)
     chosen = judged & (links.scores > CONFIDENT)
-    right = np.isin(links.keys, gold.keys)
+    right = links.among(gold)
     return {
         name: [int((chosen & which & right).sum()), int((chosen & which).sum())]
         for name, which in (("reached_above_0.9", reached), ("unreached_above_0.9", ~reached))

@@ -33,7 +33,7 @@ def matching_marginals(candidates: Candidates, no_match_score: float, iterations
 def balance(candidates: Candidates, iterations: int) -> Floats:
     """(n, k) probabilities after Sinkhorn normalisation, in which queries compete for targets: rows and columns sum to 1 at most."""
     order, starts = by_target(candidates.targets)
-    values = candidates.probabilities()
+    values = np.ascontiguousarray(candidates.probabilities())
     _balance(values, candidates.targets, order, starts, iterations)
     return values
 
@@ -51,7 +51,7 @@ def share_among(values: Floats, targets: Ints, *, as_odds: bool) -> None:
         targets: (n, k) the candidates, -1 where there is none.
         as_odds: Whether the candidates of a target first compete by their odds, beside no match.
     """
-    _share_among(values.ravel(), *by_target(targets), as_odds)
+    _share_among(values, *by_target(targets), as_odds)
 
 
 def by_target(targets: Ints) -> tuple[Ints, Ints]:
@@ -106,19 +106,22 @@ def _share_rows(values):  # type: ignore[no-untyped-def]
 
 @numba.njit(parallel=True, cache=True)
 def _share_among(values, order, starts, as_odds):  # type: ignore[no-untyped-def]
+    k = values.shape[1]
     for column in numba.prange(len(starts) - 1):
         places = order[starts[column] : starts[column + 1]]
         total, odds = 0.0, 0.0
         for place in places:
+            row, slot = divmod(place, k)
             if as_odds:
-                values[place] /= max(1 - values[place], 1e-9)
-            odds += values[place]
+                values[row, slot] /= max(1 - values[row, slot], 1e-9)
+            odds += values[row, slot]
         for place in places:
+            row, slot = divmod(place, k)
             if as_odds:
-                values[place] /= 1 + odds
-            total += values[place]
+                values[row, slot] /= 1 + odds
+            total += values[row, slot]
         for place in places:
-            values[place] /= max(total, 1.0)
+            values[place // k, place % k] /= max(total, 1.0)
 
 
 @numba.njit(parallel=True, cache=True)

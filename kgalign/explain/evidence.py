@@ -146,7 +146,7 @@ def relations_between(edges: Edges, entities: Ints, neighbours: Ints) -> tuple[I
     The ids of reversed relations follow those of the relations, as in `Edges.triples`. The neighbour -1 has no relations.
     """
     triples, count = edges.triples, edges.adjacency.shape[0]
-    keys = triples[:, 0] * np.int64(count) + triples[:, 2]
+    keys = triples[:, 0].astype(np.int64) * count + triples[:, 2]
     order = np.argsort(keys, kind="stable")
     keys = keys[order]
     wanted = np.where(neighbours < 0, -1, entities * count + neighbours)
@@ -170,7 +170,7 @@ def _explained(alignment: Alignment, candidates: Candidates) -> Ints:
 def _of_others(given: Alignment, task: AlignmentTask, known: Alignment) -> Alignment:
     """The links of entities that are no queries or not in the pool; known links are left out."""
     outside = ~np.isin(given.sources, task.queries) | ~np.isin(given.targets, task.pool)
-    return given.where(outside & ~np.isin(given.keys, known.keys))
+    return given.where(outside & ~given.among(known))
 
 
 def _positions(alignment: Alignment, sources: Ints) -> tuple[Ints, Ints]:

@@ -133,7 +133,7 @@ def _contradictions(
     for values, features in zip((ours, theirs), value_features, strict=True):
         of_values = features[values.rows]
         rows = np.repeat(np.arange(len(values.rows)), np.diff(of_values.indptr))
-        keyed.append((values.entities[rows], values.points[rows] * np.int64(width) + of_values.indices, of_values.data))
+        keyed.append((values.entities[rows], values.points[rows].astype(np.int64) * width + of_values.indices, of_values.data))
     keys, *features = shared_features(keyed[0], keyed[1], (sizes[0], sizes[1]))
     points = [_how_far_known(values, (size, count)) for values, size in zip((ours, theirs), sizes, strict=True)]
     for matrix in (*points, *features):
@@ -162,7 +162,7 @@ def _singleness(values: _Values, count: int) -> Floats:
     """(g,) entities for each value: 1 where none has two."""
     there = values.points >= 0
     points = values.points[there]
-    of_entities = unique(values.entities[there] * np.int64(count) + points)[0] % max(1, count)
+    of_entities = unique(values.entities[there].astype(np.int64) * count + points)[0] % max(1, count)
     found: Floats = counts(of_entities, count) / np.maximum(counts(points, count), 1)
     return found
 

@@ -35,8 +35,9 @@ class Edges:
 
     @classmethod
     def of(cls, graph: KnowledgeGraph) -> Edges:
+        from kgalign.blocks import starts_of
         from kgalign.matrices import from_entries  # compiled code, slow to import
-        from kgalign.parallel import by_row, counts, starts_of
+        from kgalign.parallel import by_row, counts
 
         head, relation, tail = graph.triples[graph.triples[:, 0] != graph.triples[:, 2]].T.astype(np.int32)
         count, relations = len(graph.entities), len(graph.relations)
@@ -69,7 +70,7 @@ class Edges:
         from kgalign.parallel import counts, unique  # compiled code, slow to import
 
         count, kinds = self.adjacency.shape[0], 2 * self.relations
-        of_ends = counts(unique(self.triples[:, 1] * np.int64(count) + self.triples[:, 2])[0] // max(count, 1), kinds)
+        of_ends = counts(unique(self.triples[:, 1].astype(np.int64) * count + self.triples[:, 2])[0] // max(count, 1), kinds)
         found: Floats = of_ends / np.maximum(counts(self.triples[:, 1], kinds), 1)
         return found
 

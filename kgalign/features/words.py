@@ -11,7 +11,7 @@ from itertools import chain
 import numpy as np
 import scipy  # which imports its parts when they are first used
 
-from kgalign.blocks import row_blocks
+from kgalign.blocks import row_blocks, starts_of
 from kgalign.data import Floats, Ints
 
 NOT_A_WORD = re.compile(r"[\W_]+")
@@ -62,7 +62,7 @@ class Words:
                 numbers.setdefault(word, len(numbers))
             ids.append(np.fromiter(map(numbers.__getitem__, words), np.int64, len(words)))
             counts.append(np.fromiter(map(len, split), np.int64, len(split)))
-        return cls(list(numbers), np.concatenate([_NONE, *ids]), _starts(np.concatenate([_NONE, *counts])))
+        return cls(list(numbers), np.concatenate([_NONE, *ids]), starts_of(np.concatenate([_NONE, *counts])))
 
     def __len__(self) -> int:
         return len(self.starts) - 1
@@ -77,19 +77,19 @@ class Words:
 
         A text of nothing but articles keeps them.
 
-        >>> stems_of("Guitares électriques"), stems_of("Boxes"), stems_of("Studies"), stems_of("gas"), stems_of("The The")
-        (['guitar', 'electriqu'], ['box'], ['studi'], ['gas'], ['the', 'the'])
+        >>> Words.of(["Guitares électriques", "The boxes"]).stems().different
+        ['guitar', 'electriqu', 'box']
         """
         parts = [_parts(word) for word in self.different]
         counts = np.fromiter(map(len, parts), np.int64, len(parts))
-        bare = np.diff(_starts(counts[self.ids])[self.starts]) == 0
+        bare = np.diff(starts_of(counts[self.ids])[self.starts]) == 0
         words = self.ids + len(parts) * bare[self.rows]  # of a text without stems, words stand for themselves
         parts += [(word,) for word in self.different]
         numbers: dict[str, int] = {}
         flat = np.array([numbers.setdefault(stem, len(numbers)) for own in parts for stem in own], np.int64)
-        bounds = _starts(np.append(counts, np.ones(len(counts), np.int64)))
+        bounds = starts_of(np.append(counts, np.ones(len(counts), np.int64)))
         long = np.diff(bounds)[words]
-        ends = _starts(long)
+        ends = starts_of(long)
         ids = flat[np.arange(ends[-1]) - np.repeat(ends[:-1] - bounds[words], long)]
         return Words(list(numbers), ids, ends[self.starts])
 
@@ -97,7 +97,7 @@ class Words:
         """The words of all texts of each owner 0..count-1 as one text, the texts in their order."""
         order = np.argsort(owners[self.rows], kind="stable")
         sizes = np.bincount(owners, np.diff(self.starts), count).astype(np.int64)
-        return Words(self.different, self.ids[order], _starts(sizes))
+        return Words(self.different, self.ids[order], starts_of(sizes))
 
     def numbers(self) -> Ints:
         """(n,) the same number for texts of the same words in the same order."""
@@ -129,12 +129,6 @@ def fold_all(names: Sequence[str]) -> list[str]:
         if name and not found[at]:
             found[at] = fold(name)
     return found[: len(names)]
-
-
-def stems_of(text: str) -> list[str]:
-    """The stems of a text, see `Words.stems`."""
-    stems = Words.of([text]).stems()
-    return [stems.different[number] for number in stems.ids.tolist()]
 
 
 def stem(word: str) -> str:
@@ -169,11 +163,6 @@ def _blank_but_marks(found: re.Match[str]) -> str:
     """A blank for each character, but marks (vowel signs, for instance) stay: they belong to the word."""
     signs = found.group()
     return " " if signs.isascii() else "".join(char if unicodedata.category(char).startswith("M") else " " for char in signs)
-
-
-def _starts(counts: Ints) -> Ints:
-    """Where each row begins, and the last one ends, if each has so many entries."""
-    return np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
 
 
 _NONE = np.empty(0, np.int64)

@@ -46,7 +46,7 @@ class Sharpening:
         """
         touched = np.isin(links.sources, dev.sources).astype(float) + np.isin(links.targets, dev.targets)
         links, counts = links.where(touched > 0), touched[touched > 0] / 2
-        right = np.isin(links.keys, dev.keys)
+        right = links.among(dev)
         competition = _Competition.of(candidates)
         competition = competition.where(
             np.isin(competition.rows, np.flatnonzero(np.isin(candidates.queries, links.sources)))

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from kgalign.data import Alignment
 from kgalign.review.entities import Entities
 from kgalign.review.reviewed_run import ReviewedRun
@@ -90,7 +88,7 @@ def changes_between(
         near: Their neighbours.
     """
     old, new = (run.links + run.task.seeds for run in (before, after))
-    gone, come = old.where(~np.isin(old.keys, new.keys)), new.where(~np.isin(new.keys, old.keys))
+    gone, come = old.where(~old.among(new)), new.where(~new.among(old))
     lost, gained = _by_source(gone), _by_source(come)
     links = []
     for source in sorted(lost.keys() | gained.keys()):

@@ -75,8 +75,8 @@ class PairEvidence:
             for graph, own, side, entity, entities in zip(graphs, near, self.edges, (source, target), self.sides, strict=True)
         ]
         here = int(np.searchsorted(near[0], source)), int(np.searchsorted(near[1], target))
-        seeds = inside.where(np.isin(links.keys, self.run.task.seeds.keys))
-        others = inside.where(~np.isin(links.keys, self.run.task.seeds.keys) & (inside.sources != here[0]))
+        seeds = inside.where(links.among(self.run.task.seeds))
+        others = inside.where(~links.among(self.run.task.seeds) & (inside.sources != here[0]))
         task = AlignmentTask(small[0], small[1], seeds, np.array([here[0]]), np.array([here[1]]), cardinality="many-to-many")
         only = Candidates(np.array([here[0]]), np.array([[here[1]]]), np.zeros((1, 1)))
         evidence = gather_evidence(task, others, only, sources=np.array([here[0]]))

@@ -80,7 +80,7 @@ def read_judged(
         task = _with_graphs(folder, task, changed)
         ends = Ends.of("source", task.source), Ends.of("target", task.target)
     found = read_given_links(None, gold, *ends, strict=strict, limits=limits)[1] or Alignment.empty()
-    others = found.where(~np.isin(found.keys, task.seeds.keys))
+    others = found.where(~found.among(task.seeds))
     if not len(others):
         raise DataError(f"{gold}: no links besides the seeds; expected rows of source and target")
     return read_links(folder, task), others

@@ -67,7 +67,7 @@ class Remembered:
     @classmethod
     def of(cls, task: AlignmentTask, reasoning: Reasoning) -> Remembered:
         given = reasoning.evidence
-        inside = np.isin(given.sources, task.queries) | np.isin(given.targets, task.pool) | np.isin(given.keys, task.seeds.keys)
+        inside = np.isin(given.sources, task.queries) | np.isin(given.targets, task.pool) | given.among(task.seeds)
         return cls(
             *graph_hashes(task),
             task.queries,
@@ -94,7 +94,7 @@ class Remembered:
         ):
             inside.append(np.flatnonzero(np.isin(text_hashes(graph.entities), before.entities[ids])))
         touches = np.isin(task.seeds.sources, inside[0]) | np.isin(task.seeds.targets, inside[1])
-        seeds = task.seeds.where(~touches | np.isin(task.seeds.keys, task.decided.keys))
+        seeds = task.seeds.where(~touches | task.seeds.among(task.decided))
         queries, pool = (
             np.setdiff1d(ids, given) if single else ids
             for ids, given, single in zip(inside, seeds.pairs.T, one_link(task.cardinality), strict=True)

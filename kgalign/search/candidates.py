@@ -9,11 +9,11 @@ import numba
 import numpy as np
 from scipy import sparse
 
-from kgalign.blocks import row_blocks
+from kgalign.blocks import row_blocks, starts_of
 from kgalign.data import Candidates, Floats, Ints
 from kgalign.errors import OptionError
 from kgalign.matrices import Beside, rows_of, transposed
-from kgalign.parallel import argsort, by_row, parts, starts_of, taken
+from kgalign.parallel import argsort, by_row, parts, taken
 from kgalign.search.dense import MEMORY_MB, Metric, comparable_rows, dense_blocks, dense_top_k
 from kgalign.search.engine import Engine, LocalThreads
 from kgalign.search.kernels import (

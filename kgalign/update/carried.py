@@ -62,7 +62,7 @@ class Carried:
         seeds, before = task.seeds, _renumbered(remembered.seeds.alignment(), sides)[0]
         rejected, rejected_before = task.rejected, _renumbered(remembered.rejected.alignment(), sides)[0]
         changes = [
-            (now.where(~np.isin(now.keys, then.keys)), then.where(~np.isin(then.keys, now.keys)))
+            (now.where(~now.among(then)), then.where(~then.among(now)))
             for now, then in ((seeds, before), (rejected, rejected_before))
         ]
         elsewhere, known = (

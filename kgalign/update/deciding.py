@@ -194,7 +194,7 @@ class _Wave:
             rows = _without(rows, _mask(fixed.targets, len(task.target.entities))[rows.targets])
         links = self.rules.make_decoder(task.protocol)(rows)
         confident = confident_links(rows, self.rules.alpha)
-        is_confident = np.isin(links.keys, confident.keys) if self.rules.max_rounds else np.zeros(len(links), bool)
+        is_confident = links.among(confident) if self.rules.max_rounds else np.zeros(len(links), bool)
         links = replace(links, rounds=np.where(is_confident, number, 0))
         taken, links = _taken(alignment, links, sources, rivals | holders, free if single_target else None)
         rest = alignment.where(~taken[alignment.sources])

@@ -101,7 +101,7 @@ class FittedEmbedding:
             raise OptionError(
                 f"the model {model.name} was trained on other graphs: its vectors belong to their entities; train it on these"
             )
-        unknown = np.count_nonzero(~np.isin(learnt.seeds.keys, task.seeds.keys))
+        unknown = np.count_nonzero(~learnt.seeds.among(task.seeds))
         if unknown:
             raise OptionError(
                 f"the model {model.name} was trained on {unknown} links that are no seeds here: it would be tested on what it has learnt; "

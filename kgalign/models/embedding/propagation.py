@@ -29,7 +29,7 @@ def with_neighbour_evidence(
         weight: The weight of the predicted position against the entity's own vector.
     """
     source, target = known_rows(table, numbering, known)
-    if weight == 0 or np.isin(known.keys, seeds.keys).all():
+    if weight == 0 or known.among(seeds).all():
         return source, target
     source_positions, target_positions = (
         predicted_positions(vectors, relations, _by_entity(triples, rows, numbering.entities, table.device))

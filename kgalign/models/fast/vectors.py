@@ -6,11 +6,12 @@ import numba
 import numpy as np
 from scipy import sparse
 
+from kgalign.blocks import starts_of
 from kgalign.data import Floats, Ints, KnowledgeGraph
 from kgalign.features.relations import Edges
 from kgalign.features.shared import capped
 from kgalign.matrices import from_entries, weighted_rows
-from kgalign.parallel import counts, starts_of, sums, taken, unique
+from kgalign.parallel import counts, sums, taken, unique
 
 MIN_RELATION_MATCH = 0.05
 Sides = tuple[sparse.csr_array, sparse.csr_array]  # (n, f), (m, f)

@@ -132,7 +132,7 @@ class FittedGraphMatching:
         prepared = self.for_task(task).prepared
         assert prepared is not None
         if not self.options.seeds_as_evidence:
-            known = known.where(~np.isin(known.keys, task.seeds.keys))
+            known = known.where(~known.among(task.seeds))
         lists = with_lists_by_graph(prepared.by_name, prepared.space, self.options, task.seeds + known, task.pool)
         candidates = rescored(prepared.scorer, lists, known)
         temperature, no_match_score = self.trained.calibration["evidence" if len(known) else "plain"]

@@ -156,14 +156,14 @@ def _negative_lists(options: GraphMatchingOptions, space: SearchSpace, task: Ali
         targets = found.targets[np.searchsorted(found.queries, known.sources)]
         sources = np.broadcast_to(known.sources[:, None], targets.shape)
         pairs = Alignment(np.column_stack([sources.ravel(), targets.ravel()]))
-        lists.append(np.where(np.isin(pairs.keys, known.keys).reshape(targets.shape), -1, targets))
+        lists.append(np.where(pairs.among(known).reshape(targets.shape), -1, targets))
     return lists[0], lists[1]
 
 
 def _hits(candidates: Candidates, dev: Alignment) -> float:
     best = candidates.targets[:, 0] if candidates.targets.shape[1] else np.full(len(candidates), -1)
     links = Alignment(np.column_stack([candidates.queries, best]))
-    return float(np.isin(links.keys, dev.keys).mean()) if len(candidates) else 0.0
+    return float(links.among(dev).mean()) if len(candidates) else 0.0
 
 
 def _report(progress: Progress, epochs: int) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 
 from kgalign import Alignment, Candidates, Capabilities, KnowledgeGraph, Rules, align, coordinate
 from kgalign.data import AlignmentTask, Names
-from kgalign.features.functionality import AnchoredEvidence, Inclusions, inverse_functionality
+from kgalign.features.functionality import AnchoredEvidence, Inclusions
 from kgalign.features.reach import reach_vectors
 from kgalign.features.relations import Edges
 from kgalign.models.fast.growth import grow
@@ -94,7 +94,7 @@ def test_growth_before_the_first_round_is_a_step() -> None:
 
 def test_relation_with_one_beginning_for_each_end_determines_it() -> None:
     edges = Edges.of(graph([(0, 0, 1), (2, 0, 3), (0, 1, 4), (2, 1, 4)], 5))
-    assert inverse_functionality(edges)[:2].tolist() == [1.0, 0.5]
+    assert edges.inverse_functionality[:2].tolist() == [1.0, 0.5]
 
 
 def test_relation_is_included_in_the_one_that_holds_between_the_same_links() -> None:

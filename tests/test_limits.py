@@ -238,6 +238,27 @@ def test_parquet_that_repeats_a_long_text_is_never_unpacked(tmp_path, nested):
     assert pa.default_memory_pool().max_memory() < before + 256 * MIB
 
 
+CELL = "x" * MIB
+NESTED = {
+    "large list": (pa.large_list(pa.string()), [CELL]),
+    "list of fixed size": (pa.list_(pa.string(), 1), [CELL]),
+    "list view": (pa.list_view(pa.string()), [CELL]),
+    "map": (pa.map_(pa.string(), pa.string()), [("k", CELL)]),
+    "map of lists of structs": (pa.map_(pa.string(), pa.list_(pa.struct([("a", pa.string())]))), [("k", [{"a": CELL}])]),
+    "JSON": (pa.json_(), f'"{CELL}"'),
+}
+
+
+@pytest.mark.parametrize(("kind", "cell"), NESTED.values(), ids=list(NESTED))
+def test_a_long_text_in_any_nested_column_of_parquet_counts_in_each_cell(tmp_path, kind, cell):
+    path = tmp_path / "bomb.parquet"
+    with pq.ParquetWriter(path, pa.schema([("id", kind)]), compression="zstd", dictionary_pagesize_limit=4 * MIB) as writer:
+        for _ in range(4):
+            writer.write_table(pa.table({"id": pa.array([cell] * 25, kind)}))
+    assert path.stat().st_size < 50_000
+    refused(path, "expected a Parquet table to have at most", limits=Limits(memory=50 * MIB))
+
+
 def parquet_with_bad_text(path, columns):
     """A table whose text is not UTF-8, which no writer of Arrow checks."""
     bad = pa.Array.from_buffers(pa.string(), 2, [None, pa.py_buffer(np.array([0, 2, 4], np.int32)), pa.py_buffer(b"\xff\xfeok")])

@@ -104,7 +104,7 @@ def _read_batches(
     size, rows = 0, SAMPLE_BATCH if is_sample else BATCH
     groups = (
         file.iter_batches(rows, [number], columns) for number in range(file.num_row_groups)
-    )  # a list in two groups is too much for Arrow
+    )  # Arrow cannot read a list column with dictionaries across two row groups
     for batch in chain.from_iterable(groups):
         size += cell * batch.num_rows * batch.num_columns + sum(map(_size, batch.columns))
         if size > most:
@@ -140,10 +140,14 @@ def _size(array: Any) -> int:
     import pyarrow.compute
 
     kind = array.type
+    if isinstance(array, pa.ExtensionArray):
+        return _size(array.storage)
     if pa.types.is_dictionary(kind) and (pa.types.is_string(kind.value_type) or pa.types.is_binary(kind.value_type)):
         return pa.compute.sum(pa.compute.binary_length(array.dictionary).take(array.indices)).as_py() or 0
-    if pa.types.is_list(kind):
-        return VALUE * len(array) + _size(array.flatten())
     if pa.types.is_struct(kind):
-        return sum(_size(array.field(number)) for number in range(kind.num_fields))
+        return sum(map(_size, array.flatten()))
+    if pa.types.is_map(kind):
+        return VALUE * len(array) + _size(array.keys) + _size(array.items)
+    if pa.types.is_nested(kind):  # lists of all kinds
+        return VALUE * len(array) + _size(array.flatten())
     return int(array.nbytes)

@@ -125,6 +125,14 @@ def test_blocks_of_a_part_that_is_killed_are_taken_over_by_all_threads(tmp_path,
     assert (found, heard["done"], heard["at a time"]) == (list(range(8)), 8, 4)
 
 
+def test_a_block_whose_file_is_damaged_is_taken_over(tmp_path, monkeypatch):
+    monkeypatch.setattr("kgalign.search.folder_tasks.PATIENCE", (0.2, 0.0))
+    found, heard = scripted(
+        tmp_path / "parts", monkeypatch, 0, lambda place: (claim(place), (place / "3.npz").write_bytes(b"half"))
+    )
+    assert (found, heard["done"]) == (list(range(8)), 8)
+
+
 def test_a_part_that_delivers_slowly_is_not_overtaken(tmp_path, monkeypatch):
     monkeypatch.setattr("kgalign.search.folder_tasks.PATIENCE", (0.6, 0.0))
 

@@ -89,8 +89,8 @@ class _Search:
         others: The blocks that parts have claimed.
         again: Those of them that are done here after all.
         longest: The seconds of the longest block that was done here.
-        delivered: How many results of parts were there when somebody looked.
-        heard: When the last block was done that nobody had done before.
+        delivered: Results of parts at the last check.
+        heard: Time of the last new result.
     """
 
     place: Path
@@ -150,8 +150,7 @@ class _Search:
             return
         free = numba.get_num_threads() - sum(not each.done() for each in self.again.values())
         left = (at for at in sorted(self.others) if at >= first and at not in self.again)
-        missing = (at for at in left if not (self.place / f"{at}.npz").exists())
-        self.again |= {at: pool.submit(self._do_again, at) for at in islice(missing, free)}
+        self.again |= {at: pool.submit(self._do_again, at) for at in islice(left, free)}
 
 
 @contextmanager

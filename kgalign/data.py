@@ -28,6 +28,7 @@ INDIVIDUAL, CLASS, PROPERTY, CONCEPT = range(len(KINDS))
 RANKS = ("preferred", "alternative", "from the IRI")
 PREFERRED, ALTERNATIVE, FROM_IRI = range(len(RANKS))
 FEW_PAIRS = 1 << 14  # which one core finds as fast
+NO_COUNTERPART = 1 << 62  # a bit beside those of the types of an entity
 FARTHEST = 500.0  # log-odds beyond are as good as certain
 
 
@@ -308,7 +309,7 @@ class AlignmentTask:
             a seed is a query or in the pool, and many have no counterpart.
         rejected: Pairs that are known to be wrong. They never become links, and never count as evidence.
         types: (n,) for the source and (m,) for the target: which types each entity has, one bit for each type. Entities match only if
-            they have a type in common, or neither has one. None: types do not matter.
+            they have a type in common, or neither has one, and never if one has the bit `NO_COUNTERPART`. None: types do not matter.
         cardinality: `one-to-many`: a source may have several targets, and a target has one source at most. `many-to-one`: the reverse.
             `many-to-many`: both may have several. Seeds keep to it, too.
         decided: Those of the seeds that people have decided on in a review. They are known like all seeds, but somebody chose them, mostly

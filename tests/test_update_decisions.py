@@ -156,6 +156,21 @@ def test_decisions_that_were_taken_back_count_for_nothing_when_a_run_in_memory_i
     assert linked(found) == {f"s{number}": f"t{number}" for number in range(8) if number != 4}
 
 
+def test_an_entity_keeps_its_types_when_it_has_a_counterpart_again(folder):
+    for name, kind in (("left.ttl", "Film"), ("right.ttl", "Movie")):
+        films = "".join(f'<x:{kind}{number}> a <x:{kind}> ; rdfs:label "{city}" .\n' for number, city in enumerate(CITIES))
+        Path(name).write_text(f"@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .\n{films}", "utf-8")
+    made = ("1", "no match", "x:Film0", "")
+    typed = {"types": {"x:Film": "x:Movie"}, "decisions": log("all.jsonl", made)}
+    run = align(read("left.ttl", "right.ttl", **typed)[0])
+    assert "x:Film0" not in linked(run)
+    found = update(run, decisions=log("all.jsonl", made, "1"))
+    assert linked(found)["x:Film0"] == "x:Movie0"
+    assert [side.tolist() for side in found.task.types] == [
+        side.tolist() for side in read("left.ttl", "right.ttl", types=typed["types"])[0].types
+    ]
+
+
 def test_decisions_that_an_update_is_not_told_of_stay(folder):
     run = align(read("left.csv", "right.csv", decisions=log("one.jsonl", ("1", "match", "s0", "t3")))[0])
     found = update(run, decisions=log("other.jsonl", ("2", "match", "s1", "t1")))

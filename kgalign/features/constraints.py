@@ -8,14 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kgalign.data import KINDS, PROPERTY, AlignmentTask, Candidates, Ints
+from kgalign.data import KINDS, NO_COUNTERPART, PROPERTY, AlignmentTask, Candidates, Ints
 
 
 def allowed(task: AlignmentTask, sources: Ints, targets: Ints) -> NDArray[Any]:
     """(n,) whether each pair of a source (n,) and a target (n,) may be a link.
 
-    A pair may be one if the kinds of its entities are compatible, if they have a common type where the task has types, and if the pair is
-    not rejected. Entities without any of the types of the task go together: they are evidence for others.
+    A pair may be one if the kinds of its entities are compatible, if they have a common type where the task has types, if neither has been
+    decided to have no counterpart, and if the pair is not rejected. Entities without any of the types of the task go together: they are
+    evidence for others.
     """
     kinds = task.source.kinds, task.target.kinds
     may: NDArray[Any] = np.ones(len(sources), bool)
@@ -24,6 +25,7 @@ def allowed(task: AlignmentTask, sources: Ints, targets: Ints) -> NDArray[Any]:
     if task.types is not None:
         left, right = task.types[0][sources], task.types[1][targets]
         may &= ((left & right) != 0) | ((left == 0) & (right == 0))
+        may &= ((left | right) & NO_COUNTERPART) == 0
     if len(task.rejected):
         may &= ~np.isin((np.asarray(sources, np.int64) << 32) | targets, task.rejected.keys)
     return may

@@ -7,11 +7,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kgalign.data import Alignment, AlignmentTask, Ints, one_link
+from kgalign.data import NO_COUNTERPART, Alignment, AlignmentTask, Ints, one_link
 from kgalign.decisions import Standing
 
 Find = Callable[[str], int | None]  # the id of an entity by its IRI
-ALONE = 62  # the bit of a type that no target has, so that its sources match nothing
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,9 +47,9 @@ def decided_of(task: AlignmentTask, standing: Standing) -> Decided:
     return Decided.of(standing, source.get, target.get)
 
 
-def sources_alone(task: AlignmentTask) -> Ints:
+def unmatched_sources(task: AlignmentTask) -> Ints:
     """(n,) the sources of a task that have no counterpart, as people have decided."""
-    return np.empty(0, np.int64) if task.types is None else np.flatnonzero(task.types[0] == 1 << ALONE)
+    return np.empty(0, np.int64) if task.types is None else np.flatnonzero(task.types[0] & NO_COUNTERPART)
 
 
 def with_decisions(task: AlignmentTask, decided: Decided) -> AlignmentTask:
@@ -87,13 +86,16 @@ def with_decisions(task: AlignmentTask, decided: Decided) -> AlignmentTask:
 
 
 def without_decisions(task: AlignmentTask, made: Decided) -> AlignmentTask:
-    """The task as if these decisions had not been made. Seeds that they have replaced do not come back."""
+    """The task as if these decisions had not been made.
+
+    Seeds that they have replaced do not come back, nor do rejected pairs that were given to the task as well.
+    """
     taken = task.decided.where(np.isin(task.decided.keys, made.matches.keys))
-    alone = np.intersect1d(made.alone, sources_alone(task))
+    alone = np.intersect1d(made.alone, unmatched_sources(task))
     types = task.types
     if types is not None and len(alone):
         own = types[0].copy()
-        own[alone] = 0
+        own[alone] &= ~NO_COUNTERPART
         types = (own, types[1]) if own.any() or types[1].any() else None
     return replace(
         task,
@@ -113,12 +115,12 @@ def _union(rejected: Alignment, more: Alignment, matches: Alignment) -> Alignmen
 
 
 def _types(task: AlignmentTask, alone: Ints) -> tuple[Ints, Ints] | None:
-    """The types, in which sources without a counterpart have one of their own, and no other."""
+    """The types, in which sources without a counterpart are marked."""
     if not len(alone):
         return task.types
     if task.types is None:
         source, target = (np.zeros(len(graph.entities), np.int64) for graph in (task.source, task.target))
     else:
         source, target = (side.copy() for side in task.types)
-    source[alone] = 1 << ALONE
+    source[alone] |= NO_COUNTERPART
     return source, target

@@ -17,7 +17,7 @@ from kgalign.features.relations import relation_matches
 from kgalign.limits import Limits
 from kgalign.models import DEFAULT, MODELS
 from kgalign.readers import read
-from kgalign.readers.decided import decided_of, sources_alone, with_decisions, without_decisions
+from kgalign.readers.decided import decided_of, unmatched_sources, with_decisions, without_decisions
 from kgalign.readers.decisions import is_log, last_lines, read_decided
 from kgalign.readers.link_ends import Ends
 from kgalign.reasoning import Reasoning, Rules
@@ -155,7 +155,7 @@ def _with_graphs(task: AlignmentTask, source: Place | InMemory | None, target: P
     graphs = (task.source if source is None else source), (task.target if target is None else target)
     new = read(*graphs, **given, cardinality=task.cardinality, protocol="open")[0]  # type: ignore[arg-type]
     matches = {pair: Decision("", MATCH, *pair) for pair in _by_iri(task.decided, task)}
-    alone = [task.source.entities[each] for each in sources_alone(task).tolist()]
+    alone = [task.source.entities[each] for each in unmatched_sources(task).tolist()]
     standing = Standing(matches, alone={each: Decision("", NO_MATCH, each, "") for each in alone})
     return with_decisions(new, decided_of(new, standing))
 

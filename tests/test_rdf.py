@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 import time
+from itertools import chain
 
 import numpy as np
 import pyarrow as pa
@@ -471,3 +472,33 @@ def test_a_broken_sentence_knows_every_prefix_that_it_names(tmp_path):
     assert triples >= {("http://new/a", "http://new/r", "http://new/b")}
     assert (facts, names["http://x/2/a"]) == ({("http://y/a", "http://x/1/n", "1")}, "x")
     assert graph.record["broken"] == 1
+
+
+IRIS = st.sampled_from(["p1:a", "p2:b", ":c", "é.x:d", "p.q:r-s", "<e>", "p3:a%20b", "p4:a\\~b", "p5:a:b", "p6:"])
+LITERALS = st.sampled_from(['"x"', "'x'@en", '"1"^^p7:t', "1", "1.5", "true", '"""p8:a"""', "'~p9:a'"])
+TERMS = st.recursive(
+    IRIS.map(lambda iri: [iri]) | LITERALS.map(lambda literal: [literal]),
+    lambda terms: (
+        st.tuples(IRIS, terms).map(lambda pair: ["[", pair[0], *pair[1], "]"])
+        | st.lists(terms, max_size=3).map(lambda each: ["(", *chain.from_iterable(each), ")"])
+    ),
+    max_leaves=4,
+)
+ANNOTATIONS = st.sampled_from([[], ["~", "p1:r"], ["{|", "p2:s", "p3:o", "|}"], ["~", ":r", "{|", "é.x:s", "1", "|}"]])
+SENTENCES = st.tuples(IRIS, IRIS, st.lists(st.tuples(TERMS, ANNOTATIONS), min_size=1, max_size=3), st.booleans())
+
+
+@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(sentence=SENTENCES)
+def test_a_sentence_is_as_whole_beside_a_broken_one_as_alone(tmp_path, sentence):
+    subject, relation, objects, has_blanks = sentence
+    words = [subject, relation]
+    for number, (term, annotation) in enumerate(objects):
+        words += [*([","] if number else []), *term, *annotation]
+    text = " ".join(words)
+    if not has_blanks:
+        text = re.sub(r" ?([\[\](),~]|\{\||\|\}) ?", r"\1", text)
+    declared = "".join(f"@prefix p{number}: <http://x/{number}/> .\n" for number in range(60))
+    declared += "@prefix : <http://y/> .\n@prefix é.x: <http://z/> .\n@prefix p.q: <http://q/> .\n@base <http://base/> .\n"
+    graph = read_graph(write(tmp_path / "g.ttl", f"{declared}p0:a p0:b p0:c p0:d .\n{text} .\np0:e p0:f p0:g .\n"))
+    assert graph.record["broken"] == 1, graph.record["first broken"]

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-WORD = re.compile(rb"""[^\s<>"'(){}\[\],;:|^@]++:?+|:""")
+WORD = re.compile(rb"""[^\s<>"'(){}\[\],;:|^@~]++:?+|:""")
 SHORT = 100  # bytes of a prefix that may follow a dot without a blank, as in `1.x:a`
 
 
@@ -19,7 +19,7 @@ class Prefixes:
         self._size = 0
 
     def of(self, text: bytes) -> bytes:
-        """The declarations that a text needs, on one line. All of them are not looked through where the text is longer."""
+        """The declarations that a text needs, on one line. A text longer than all declarations gets all of them."""
         if self._size <= len(text):
             return self._base + b"".join(self._declared.values())
         return self._base + b"".join(self._declared[name] for name in dict.fromkeys(_names(text)) if name in self._declared)

@@ -19,7 +19,16 @@ class KgalignError(Exception):
 
 
 class DataError(KgalignError):
-    """A file or table is not as it should be."""
+    """A file or table is not as it should be.
+
+    Attributes:
+        found: What is wrong with it.
+        limit: The limit that has to be raised to read it, such as `memory=20`. Empty: none.
+    """
+
+    def __init__(self, found: str = "", limit: str = "") -> None:
+        super().__init__(f"{found}; if you trust it, set for instance `limits` {limit}" if limit else found)
+        self.found, self.limit = found, limit
 
 
 class OptionError(KgalignError, ValueError):

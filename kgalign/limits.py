@@ -60,12 +60,10 @@ class Limits:
             what: What is limited, such as `a line of`; the number follows.
         """
         value = getattr(self, name)
-        most = f"{value:,} {UNITS.get(name, 'bytes')}"
-        raised = f"{RAISE} {name}={2 * value:.15g}"
-        return DataError(f"{place}: expected {what} at most {most}, found more; if you trust it, {raised}")
+        found = f"{place}: expected {what} at most {value:,} {UNITS.get(name, 'bytes')}, found more"
+        return DataError(found, f"{name}={2 * value:.15g}")
 
 
-RAISE = "set for instance `limits`"  # in messages
 UNITS = {
     "json_levels": "levels",
     "xml_levels": "levels",

@@ -401,7 +401,8 @@ def test_messages_name_the_option_of_commands_that_have_it(tmp_path, capsys):
     with (tmp_path / "left.tsv").open("a") as file:
         file.write("x" * (17 * MIB) + "\tin\tItaly\n")
     said = refused_command(capsys, "merge", run, "-o", tmp_path / "all.nt", "--changed")
-    assert said.endswith("if you trust it, align again with, for instance --limit line=33554432")
+    assert said.endswith("if you trust it, align again with, for instance, --limit line=33554432")
+    assert "no such file" in refused_command(capsys, "--", "info", tmp_path / "none.nt")
 
 
 def test_the_documentation_lists_every_limit():

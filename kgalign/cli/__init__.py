@@ -13,8 +13,7 @@ from kgalign.cli import align, bench, demo, inspection, merge, review, update
 from kgalign.cli.failures import fail_inside, is_out_of_memory
 from kgalign.cli.printing import INTERRUPTED, fail, is_interruption, show_log
 from kgalign.drafts import reason_of
-from kgalign.errors import KgalignError
-from kgalign.limits import RAISE
+from kgalign.errors import DataError, KgalignError
 from kgalign.version import __version__
 
 COMMANDS: dict[str, Callable[..., None]] = {
@@ -67,7 +66,7 @@ def run(arguments: Sequence[str]) -> int:
         if status == INTERRUPTED:
             raise KeyboardInterrupt
     except KgalignError as error:
-        return fail(_as_said_by(arguments[0], str(error)))
+        return fail(_message(arguments, error))
     except UsageProblem as error:
         return fail(error.format_message())
     except (KeyboardInterrupt, typer.Abort):
@@ -85,7 +84,9 @@ def run(arguments: Sequence[str]) -> int:
     return status if isinstance(status, int) else 0
 
 
-def _as_said_by(name: str, message: str) -> str:
-    """The message of a command. One that reads the graphs of a run again has the limits of that run, and no option to raise them."""
-    has_limits = "limits" in inspect.signature(COMMANDS[name]).parameters
-    return message if has_limits else message.replace(RAISE, RAISE.replace("set", "align again with,"))
+def _message(arguments: Sequence[str], error: KgalignError) -> str:
+    """The message of an error. A command that reads the graphs of a run again has the limits of that run, and no option to raise them."""
+    command = COMMANDS[next(each for each in arguments if each in COMMANDS)]
+    if isinstance(error, DataError) and error.limit and "limits" not in inspect.signature(command).parameters:
+        return f"{error.found}; if you trust it, align again with, for instance, `limits` {error.limit}"
+    return str(error)

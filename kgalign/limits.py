@@ -39,6 +39,9 @@ class Limits:
 
     def __post_init__(self) -> None:
         check_at_least(**{field.name: (getattr(self, field.name), 0 if field.name == "seconds" else 1) for field in fields(self)})
+        for name, most in HIGHEST.items():
+            if getattr(self, name) > most:
+                raise OptionError(f"{name}={getattr(self, name)}: expected {most} or less")
 
     @classmethod
     def of(cls, given: Limits | Mapping[str, float]) -> Limits:
@@ -61,9 +64,14 @@ class Limits:
         """
         value = getattr(self, name)
         found = f"{place}: expected {what} at most {value:,} {UNITS.get(name, 'bytes')}, found more"
-        return DataError(found, f"{name}={2 * value:.15g}")
+        raised = min(2 * value, HIGHEST.get(name, 2 * value))
+        return DataError(f"{found}; this limit cannot be raised") if raised == value else DataError(found, f"{name}={raised:.15g}")
 
 
+HIGHEST = {
+    "json_levels": 1_500,
+    "xml_levels": 20_000,
+}  # for which the stack is large enough: the parsers call themselves for each level
 UNITS = {
     "json_levels": "levels",
     "xml_levels": "levels",

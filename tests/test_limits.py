@@ -57,7 +57,7 @@ def test_deep_json_ld_is_refused_and_does_not_crash(tmp_path, opening):
     path = write(tmp_path / "g.jsonld", nested(300 // levels))
     refused(path, r"`limits` json_levels=400")
     assert len(read_graph(path, limits={"json_levels": 400}).entities) > 1
-    refused(tmp_path / "deep.jsonld", r"json_levels", limits=Limits(json_levels=1_000_000))  # the parser itself cannot hold more
+    refused(tmp_path / "deep.jsonld", "1,500 levels, found more; this limit cannot be raised$", limits=Limits(json_levels=1_500))
 
 
 def test_brackets_in_strings_of_json_ld_are_no_levels(tmp_path):
@@ -96,10 +96,11 @@ def test_many_triple_terms_and_their_signs_in_literals_are_no_levels(tmp_path, n
     assert sorted(map(len, graph.attributes.values)) == [7, 2400]
 
 
-def test_deep_triples_of_rdf_xml_are_refused_whatever_the_limit(tmp_path):
+def test_deep_triples_of_rdf_xml_are_refused_with_the_highest_limit(tmp_path):
     opening, closing = '<rdf:Description rdf:about="http://x/a"><x:r rdf:parseType="Triple">', "</x:r></rdf:Description>"
     path = write(tmp_path / "g.rdf", RDF_XML.format("", opening * 30_000 + closing * 30_000))
-    refused(path, "expected elements inside each other", limits=Limits(xml_levels=1_000_000))
+    refused(path, "`limits` xml_levels=20000$", limits=Limits(xml_levels=15_000))
+    refused(path, "20,000 levels, found more; this limit cannot be raised$", limits=Limits(xml_levels=20_000))
 
 
 def test_deep_rdf_xml_is_refused(tmp_path):
@@ -417,6 +418,8 @@ def test_the_documentation_lists_every_limit():
 def test_limits_are_checked():
     with pytest.raises(OptionError, match="line=0: expected 1 or more"):
         Limits(line=0)
+    with pytest.raises(OptionError, match="xml_levels=20001: expected 20000 or less"):
+        Limits(xml_levels=20_001)
     with pytest.raises(OptionError, match="`limits` lines: expected one of line, json_levels"):
         read_graph("g.nt", limits={"lines": 5})
 

@@ -14,7 +14,6 @@ from kgalign.readers.encodings import BLOCK
 STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+("|\\?\Z)', re.DOTALL)
 REST_OF_STRING = re.compile(rb'(?:[^"\\]++|\\.)*+("|\\?\Z)', re.DOTALL)
 OTHERS = bytes(sorted(set(range(256)) - set(b"[]{}")))
-DEEPEST = 1500  # levels for which the stack of a thread is large enough on most systems
 
 
 class Levels:
@@ -41,7 +40,7 @@ class Levels:
         if len(brackets):
             levels = self._level + np.cumsum(np.where((brackets == ord("[")) | (brackets == ord("{")), 1, -1))
             self._level = int(levels[-1])
-            if levels.max() > min(self._limits.json_levels, DEEPEST):
+            if levels.max() > self._limits.json_levels:
                 # The parser may hide an error of its stream.
                 self._stream.error = self._limits.exceeded(
                     f"{self._path}:{self._stream.lines}", "json_levels", "objects and lists inside each other,"

@@ -9,7 +9,6 @@ from kgalign.readers.encodings import BLOCK, TextStream
 from kgalign.readers.rdf_file import RdfFile
 
 SMALL = 8 << 20  # bytes by which entities may make any document larger
-DEEPEST = 20_000  # levels for which the stack is large enough: the parser calls itself for each triple that lies in another
 TAIL = 1 << 10  # bytes at the end of a block that may be the beginning of something
 NAME_BEGINS = rb"[A-Za-z_:\x80-\xff]"
 TAG_SIGN = re.compile(rb"<(?=" + NAME_BEGINS + rb")|</|/>")
@@ -73,7 +72,7 @@ class WatchedXml:
         tags = self._without_sections(text)
         starts = tags.count(b"<") - len(BARE.findall(tags)) - (ends := tags.count(b"</"))
         change = starts - ends - tags.count(b"<!") - tags.count(b"<?") - tags.count(b"/>")
-        highest, most = self._level + starts, min(self._file.limits.xml_levels, DEEPEST)
+        highest, most = self._level + starts, self._file.limits.xml_levels
         if highest > most:  # perhaps, since some elements end before others begin
             steps = ((1 if sign == b"<" else -1) for sign in TAG_SIGN.findall(tags))
             highest = max(accumulate(steps, initial=self._level))

@@ -147,10 +147,10 @@ def _known_by(task: AlignmentTask, model: Model, rules: Rules, load: str | Path 
     plain: Any = model
     if model.capabilities.engines:
         plain = plain.with_engine(LocalThreads())  # an engine changes nothing in the result
-    # Only paths have no default; what is in a folder of checkpoints changes while the model is fitted.
+    # Paths have no default; what is in a folder of checkpoints changes while the model is fitted.
     defaults: dict[str, Any] = {option.name: option.default for option in fields(model)} if is_dataclass(model) else {}
-    paths = [value for name, value in options.items() if defaults[name] is None and name != "checkpoint"]
-    files = file_hashes(path for path in (*paths, load) if path is not None)
+    given = [value for name, value in options.items() if defaults[name] is None and name != "checkpoint"]
+    files = file_hashes(path for path in (*given, load) if isinstance(path, str | Path))
     parts = {
         "model": value_hash((type(model), str(load))),
         "options of the model": value_hash(plain),

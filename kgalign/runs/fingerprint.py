@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from functools import partial
@@ -20,7 +20,7 @@ from kgalign.errors import OptionError
 
 TEXTS = 1 << 16  # that are joined at once
 REMARKS = "record"  # fields that say how something was read, for people
-PLAIN = NoneType, str, int, float, complex, np.generic, Enum, PurePath  # whose text says all there is
+PLAIN = NoneType, str, int, float, complex, np.generic, np.dtype, Enum, PurePath  # whose text says all there is
 
 
 def task_hashes(task: AlignmentTask) -> dict[str, str]:
@@ -29,10 +29,10 @@ def task_hashes(task: AlignmentTask) -> dict[str, str]:
 
 
 def value_hash(value: Any) -> str:
-    """The SHA-256 of numbers, texts, arrays, functions, and of dataclasses, sequences and mappings of them. Remarks do not count.
+    """The SHA-256 of numbers, texts, arrays, functions, and of dataclasses, sequences, sets and mappings of them. Remarks do not count.
 
     Raises:
-        OptionError: Another process could not tell something in it from all others, such as a lambda.
+        OptionError: Something in it cannot be recognised in another process, such as a lambda.
     """
     digest = hashlib.sha256()
     for part in _parts(value):
@@ -62,6 +62,9 @@ def _parts(value: Any) -> Iterator[bytes | memoryview]:
         for key in sorted(value, key=str):
             yield from _parts(str(key))
             yield from _parts(value[key])
+    elif isinstance(value, Set):
+        yield f"set {len(value)};".encode()
+        yield from map(str.encode, sorted(map(value_hash, value)))
     elif isinstance(value, Sequence) and not isinstance(value, str):
         yield f"sequence {len(value)};".encode()
         for start in range(0, len(value), TEXTS):
@@ -85,7 +88,7 @@ def _place_in_code(value: Any) -> str:
             return f"{module}:{value.__code__.co_firstlineno}"
     name = getattr(value, "__qualname__", type(value).__qualname__)
     raise OptionError(
-        f"another process could not tell {name} from all others; expected a dataclass, a function with a name in a module, or a partial"
+        f"{name} cannot be recognised in another process; expected a dataclass, a function with a name in a module, or a partial"
     )
 
 

@@ -25,7 +25,7 @@ def test_info_says_what_a_run_takes_on_this_machine(graphs, capsys):
     found = dict(line.strip().split(": ", 1) for line in lines[lines.index("a run with the default options:") + 1 :])
     assert list(found) == ["reading", "time after reading", "memory", "engine", "speed of this machine"]
     assert " s to " in found["time after reading"]
-    assert found["engine"].startswith("local, ")
+    assert found["engine"].startswith("local: ")
     assert command(["info", *graphs, "--plan", "--json"]) == 0
     plan = json.loads(capsys.readouterr().out)["plan"]
     assert plan["sizes"] == {"entities": 134, "triples": 120, "literals": 0}

@@ -52,11 +52,12 @@ def plan_lines(plan: Plan, reading: float) -> dict[str, str]:
     """What a run will take, in words."""
     free = "" if plan.free_mb is None else f"; {plan.free_mb / 1024:.1f} GiB are free"
     threads = "1 thread" if plan.cores == 1 else f"{plan.cores} threads"
+    where = "of one process" if plan.engine == "local" else "here, and those of other machines"
     return {
         "reading": duration(reading),
         "time after reading": f"{duration(plan.seconds[0])} to {duration(plan.seconds[1])}",
         "memory": f"about {plan.memory_mb / 1024:.1f} GiB{free}",
-        "engine": f"{plan.engine}, {threads} of {'one process' if plan.engine == 'local' else 'this machine and those of others'}",
+        "engine": f"{plan.engine}: {threads} {where}",
         "speed of this machine": f"{plan.speed:.2f} of the one that the estimates were measured on",
         **({"advice": with_flags(plan.advice)} if plan.advice else {}),
     }

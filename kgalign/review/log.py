@@ -28,14 +28,14 @@ class DecisionLog:
         entries: Its decisions and undos, as far as they have been read.
         size: The bytes of these.
         lines: The lines of these.
-        told: How many of them the owner of this log has been told of.
+        returned: How many of them `add` and `refresh` have returned.
     """
 
     path: Path
     entries: list[Entry] = field(default_factory=list)
     size: int = 0
     lines: int = 0
-    told: int = 0
+    returned: int = 0
 
     @classmethod
     def open(cls, path: str | Path) -> DecisionLog:
@@ -53,7 +53,7 @@ class DecisionLog:
             raise OptionError(
                 f"{log.path}: decisions cannot be kept there ({reason_of(error)}); expected a file that can be written to"
             ) from None
-        log.told = len(log.entries)
+        log.returned = len(log.entries)
         return log
 
     def add(self, entries: Sequence[Entry]) -> list[Entry]:
@@ -68,7 +68,7 @@ class DecisionLog:
         return self._new()
 
     def refresh(self) -> list[Entry]:
-        """What other processes have added, as far as nobody has been told of it."""
+        """What other processes have added since the last `add` or `refresh`."""
         with self._in_use():
             if self.path.stat().st_size != self.size:
                 with self._locked() as handle:
@@ -76,7 +76,7 @@ class DecisionLog:
         return self._new()
 
     def _new(self) -> list[Entry]:
-        new, self.told = self.entries[self.told :], len(self.entries)
+        new, self.returned = self.entries[self.returned :], len(self.entries)
         return new
 
     @contextmanager

@@ -160,7 +160,7 @@ class Pending:
     def shown_to(self, author: str, source: int, target: int, drawn: str) -> ShownQuestion | None:
         """The question that an author answers by a decision about a pair; None: it answers none.
 
-        Who had which question is lost when the process ends. Then it is the one about the pair, or else about its source.
+        After a restart nothing says which question an author had; the question about the pair, or else about its source, is taken.
         """
         own, handed = self.questions, self.handed.get(author)
         if handed is not None and own.sources[handed.place] == source:

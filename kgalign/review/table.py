@@ -16,7 +16,7 @@ from kgalign.review.entities import Entities
 from kgalign.review.reviewed_run import ReviewedRun
 from kgalign.review.rows import CODES, UNDECIDED, Filters, Rows
 
-NOBODY = {"iri": "", "name": "", "latin": ""}
+NO_ENTITY = {"iri": "", "name": "", "latin": ""}
 SIDES = "source", "target"
 
 
@@ -192,7 +192,7 @@ class Table:
         }
 
     def _named(self, column: int, entity: int) -> Mapping[str, str]:
-        return self.sides[column].named(entity) if entity >= 0 else NOBODY
+        return self.sides[column].named(entity) if entity >= 0 else NO_ENTITY
 
     def _in_conflict(self) -> set[str]:
         """The sources about which decisions contradict each other."""

@@ -85,7 +85,7 @@ class Remembered:
     def closed(self, task: AlignmentTask) -> AlignmentTask:
         """The task with the queries and the pool of this run, as far as they still exist: the closed protocol takes no others.
 
-        What people have decided on stays out of them only while it is decided.
+        Entities of a decided match leave the queries and the pool, and return when the decision is undone.
         """
         inside = []
         for graph, before, ids in (

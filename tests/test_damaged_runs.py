@@ -290,3 +290,14 @@ def test_an_update_refuses_candidates_whose_scores_are_no_numbers(run, tmp_path,
     complaint = refused(capsys, "update", run, "-o", tmp_path / "next")
     assert "candidates.parquet: cannot be read (a score is no finite number)" in complaint
     assert not (tmp_path / "next").exists()
+
+
+@pytest.mark.parametrize("kind", ["float64", "complex128", "datetime64[s]"])
+def test_an_update_refuses_ids_of_a_run_that_are_no_whole_numbers(run, tmp_path, capsys, kind):
+    path = run / "update.npz"
+    with np.load(path) as stored:
+        arrays = {name: stored[name] for name in stored.files}
+    tree = json.loads(arrays["tree"].tobytes())
+    pool = tree["fields"]["pool"]["array"]
+    np.savez(path, **{**arrays, pool: arrays[pool].astype(kind)})
+    assert "update.npz: cannot be read (its ids are no whole numbers)" in refused(capsys, "update", run, "-o", tmp_path / "next")

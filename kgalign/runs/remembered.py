@@ -127,10 +127,13 @@ def _check(found: Remembered) -> None:
     for side in (found.source, found.target):
         if side.entities.dtype != np.uint64 or side.statements.dtype != np.uint64 or side.entities.shape != side.statements.shape:
             raise ValueError("its hashes are no hashes")
+    links_of = (found.seeds, found.rejected, found.elsewhere, found.known, found.decided)
+    if any(ids.dtype != np.int64 for ids in (found.queries, found.pool, *(links.pairs for links in links_of))):
+        raise ValueError("its ids are no whole numbers")
     for ids, size in ((found.queries, sizes[0]), (found.pool, sizes[1])):
         if ids.ndim != 1 or (len(ids) and (ids.min() < 0 or ids.max() >= size)):
             raise ValueError("it names entities that the graphs do not have")
-    for links in (found.seeds, found.rejected, found.elsewhere, found.known, found.decided):
+    for links in links_of:
         pairs = links.alignment().pairs
         if len(pairs) and (pairs.min() < 0 or (pairs.max(axis=0) >= sizes).any()):
             raise ValueError("it names entities that the graphs do not have")

@@ -370,6 +370,11 @@ class AlignmentTask:
         """The seeds that something can be learnt from."""
         return self.seeds.where(~self.seeds.among(self.decided)) if len(self.decided) else self.seeds
 
+    def and_decided(self, alignment: Alignment) -> Alignment:
+        """The links of the alignment, and behind them those that people have decided on: results, although they were given."""
+        more = self.decided.where(~self.decided.among(alignment))
+        return replace(alignment + more, record=alignment.record) if len(more) else alignment
+
     def unmatched(self, alignment: Alignment) -> tuple[Ints, Ints]:
         """(a,) the queries and (b,) the pool entities that no link of the alignment touches."""
         return np.setdiff1d(self.queries, alignment.sources), np.setdiff1d(self.pool, alignment.targets)

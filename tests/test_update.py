@@ -145,8 +145,9 @@ def test_decisions_stand_and_are_the_reason(folder):
     }
     write(folder / "a.nt", circle("a", [*NAMES, "Oslo"]))
     assert command("update", "run") == 0
-    linked = [row["source_name"] for row in table(folder / "run" / "alignment.tsv")]
-    assert not {"Rome", "Paris", "Berlin"} & set(linked)
+    linked = {row["source_name"]: row["decided_by"] for row in table(folder / "run" / "alignment.tsv")}
+    assert not {"Rome", "Berlin"} & set(linked)
+    assert linked["Paris"] == "person"
     assert command("update", "run", "--decisions", write(folder / "more.jsonl", lines[:1])) == 0
     assert "Rome" not in [row["source_name"] for row in table(folder / "run" / "alignment.tsv")]
 

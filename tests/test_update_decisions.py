@@ -208,3 +208,81 @@ def test_a_copy_of_a_graph_in_another_place_is_no_change(run, capsys):
     log("run.decisions.jsonl", ("1", "match", "s0", "t0"))
     assert command("update", "run", "--source", "copy.csv") == 0
     assert "nothing has changed" not in capsys.readouterr().err
+
+
+def links_table(folder):
+    """(source, target, probability, decided_by) of each line of alignment.tsv, in their order."""
+    header, *lines = (folder / "alignment.tsv").read_text("utf-8").splitlines()
+    rows = [dict(zip(header.split("\t"), line.split("\t"), strict=True)) for line in lines]
+    return [(row["source"], row["target"], row["probability"], row["decided_by"]) for row in rows]
+
+
+def test_matches_that_people_decided_are_among_the_links_and_other_seeds_are_not(folder):
+    log("all.jsonl", ("1", "match", "s0", "t1"))
+    Path("seeds.tsv").write_text("s5\tt5\n", "utf-8")
+    run = align(read("left.csv", "right.csv", seeds="seeds.tsv", decisions="all.jsonl")[0])
+    run.write("run")
+    assert [link.source for link in run.links].count("s0") == 1
+    assert run.links[-1] == ("s0", "t1", 1.0)
+    assert "s0" not in linked(run)
+    report = run.report()
+    assert (report["matched"], report["decided"]) == (len(run.links), 1)
+    table = links_table(folder / "run")
+    assert table[-1] == ("s0", "t1", "1.0000", "person")
+    assert {"person"} not in [{row[3]} for row in table[:-1]]
+    assert "s5" not in [row[0] for row in table]
+    assert run.links.to_arrow()["decided_by"].to_pylist()[-1] == "person"
+    by_hand = [line for line in (folder / "run" / "alignment.sssom.tsv").read_text("utf-8").splitlines() if "ManualMapping" in line]
+    assert len(by_hand) == 1
+    assert "source:s0\t" in by_hand[0]
+    assert "urn:kgalign:source:s0> <" in (folder / "run" / "sameas.nt").read_text("utf-8")
+    page = (folder / "run" / "report.html").read_text("utf-8")
+    assert "and 1 match decided by people" in page
+    assert "Rome = Paris" in page
+
+
+def test_decided_links_keep_their_lines_and_stand_once_after_every_update(run):
+    log("run.decisions.jsonl", ("1", "match", "s2", "t2"))
+    assert command("update", "run") == 0
+    first = links_table(run)
+    assert first[-1] == ("s2", "t2", "1.0000", "person")
+    changes = (run / "changes.tsv").read_text("utf-8").splitlines()
+    assert [line.split("\t")[:2] for line in changes[1:]] == [["given", "s2"]]
+    assert "\t1.0000\t" in changes[1]
+    cities("left.csv", "s", [*CITIES, "Athens"])
+    assert command("update", "run") == 0
+    assert links_table(run) == first
+    assert len((run / "changes.tsv").read_text("utf-8").splitlines()) == 1
+
+
+def test_a_decided_link_that_is_taken_back_is_a_change(run):
+    log("run.decisions.jsonl", ("1", "match", "s2", "t3"))
+    first = update(run)
+    assert {(each.source, each.change, each.target) for each in first.changes} >= {("s2", "changed", "t3")}
+    first.write(run)
+    log("run.decisions.jsonl", ("1", "match", "s2", "t3"), "1")
+    found = update(run)
+    assert ("s2", "changed", "t2", "t3") in [(each.source, each.change, each.target, each.target_before) for each in found.changes]
+    assert [link.target for link in found.links if link.source == "s2"] == ["t2"]
+
+
+def test_a_run_in_memory_and_its_folder_are_updated_alike(folder):
+    log("all.jsonl", ("1", "match", "s0", "t1"))
+    run = update(align(read("left.csv", "right.csv")[0]), decisions="all.jsonl")
+    assert not update(run, decisions="all.jsonl").changes
+
+
+def test_what_reads_the_links_again_takes_a_decided_link_once(folder, capsys):
+    log("run.decisions.jsonl", ("1", "match", "s0", "t0"))
+    assert command("align", "left.csv", "right.csv", "--decisions", "run.decisions.jsonl", "-o", "run") == 0
+    assert "8 links in" in (said := capsys.readouterr().err)
+    assert "1 of them decided by people" in said
+    Path("gold.tsv").write_text("s0\tt0\ns1\tt1\n", "utf-8")
+    assert command("evaluate", "run", "--gold", "gold.tsv", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["gold"] == 1  # the other one was decided
+    assert command("merge", "run", "-o", "all.nt") == 0
+    assert "8 links join" in capsys.readouterr().err
+    with ReviewSession.open(folder / "run") as session:
+        rows = [row["source"] for row in session.links({})["rows"]]
+        assert len(rows) == len(set(rows))
+        assert session.next("bob").pair[0] != "s0"

@@ -315,11 +315,13 @@ def _finish(run: Run, output: Path, as_json: bool) -> None:
     elif run.metrics:
         show_not_judged(run.metrics)
         show_figures(run.metrics)
-    confident, plausible = ((run.alignment.scores > least).sum() for least in (0.9, 0.5))
+    links = run.links.alignment
+    confident, plausible = ((links.scores > least).sum() for least in (0.9, 0.5))
+    decided = f"{len(links) - len(run.alignment):,} of them decided by people, " if len(links) > len(run.alignment) else ""
     console.print(
-        f"{count(len(run.alignment), 'link')} in {folder}/alignment.tsv; {plausible:,} of them above 0.5, {confident:,} above 0.9"
+        f"{count(len(links), 'link')} in {folder}/alignment.tsv; {decided}{plausible:,} of them above 0.5, {confident:,} above 0.9"
     )
-    unmatched = [len(ids) for ids in run.task.unmatched(run.alignment)]
+    unmatched = [len(ids) for ids in run.task.unmatched(links)]
     if any(unmatched):
         console.print(f"unmatched: {unmatched[0]:,} of the source, {unmatched[1]:,} of the target; see {folder}/unmatched.tsv")
     if run.model is not None and not run.model.capabilities.learns_from_seeds and not run.reliability:
@@ -332,7 +334,7 @@ def _finish(run: Run, output: Path, as_json: bool) -> None:
     if run.model is not None and has_few_links(run.task, run.alignment):
         console.print(f"{'few' if len(run.alignment) else 'no'} links found; what each stage had to work with:")
         show_hints(f"  {line}" for line in diagnose(run.task, run.alignment, run.reasoning.held_out))
-    if not len(run.alignment):
+    if not len(links):
         raise typer.Exit(1)
 
 

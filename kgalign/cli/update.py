@@ -59,8 +59,8 @@ def update_command(
     console.print(f"{count(figures['decided_again'], 'query', 'queries')} of {len(found.task.queries):,} decided again in {waves}")
     links = figures["links"]
     console.print(
-        f"{count(len(found.alignment), 'link')} in {written}/alignment.tsv: {links['new']:,} new, {links['changed']:,} changed; "
+        f"{count(len(found.links), 'link')} in {written}/alignment.tsv: {links['new']:,} new, {links['changed']:,} changed; "
         f"{links['gone']:,} gone; see {written}/changes.tsv"
     )
-    if not len(found.alignment):
+    if not len(found.links):
         raise typer.Exit(1)

@@ -18,8 +18,8 @@ from kgalign.drafts import NEW, check_new, draft_of, put_in_place
 from kgalign.review.entities import Entities
 from kgalign.version import __version__
 from kgalign.writers.sameas import iri
+from kgalign.writers.sssom import BY_HAND, PREDICATES, TYPES, curie, label_of, prefixes_of
 from kgalign.writers.sssom import NO_MATCH as NO_TERM
-from kgalign.writers.sssom import PREDICATES, TYPES, curie, label_of, prefixes_of
 
 METADATA = """\
 #sssom_version: "1.1"
@@ -32,7 +32,6 @@ METADATA = """\
 #mapping_tool: kgalign
 #mapping_tool_version: {version}
 """
-BY_HAND = "semapv:ManualMappingCuration"
 AUTHOR, AUTHORS = "author", "urn:kgalign:author:"
 NOT, NOT_SURE = "Not", "0"
 

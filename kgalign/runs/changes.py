@@ -13,8 +13,8 @@ class LinkChange(NamedTuple):
     """A line of changes.tsv. A link that no line names is as it was, its probability included.
 
     Attributes:
-        change: `new`: the entity had no link. `gone`: it has none now. `given`: its link is a seed now. `changed`: it has another target, or
-            another probability.
+        change: `new`: the entity had no link. `gone`: it has none now. `given`: its link is a seed now, or people have decided on it.
+            `changed`: it has another target, or another probability.
         source: The IRI of the source entity.
         source_name: Its name.
         target: The target that it is linked to now, empty where it has none.

@@ -76,10 +76,11 @@ def write_run(run: Run, folder: str | Path) -> Path:
 def _write_files(run: Run, folder: Path) -> None:
     import pyarrow.parquet
 
-    tsv.write(run.alignment, run.task, folder / LINKS)
-    sssom.write(run.alignment, run.task, folder / SSSOM)
-    sameas.write(run.alignment, run.task, folder / SAME_AS)
-    write_unmatched(run.alignment, run.task, run.candidates, folder / UNMATCHED)
+    links = run.links.alignment
+    tsv.write(links, run.task, folder / LINKS)
+    sssom.write(links, run.task, folder / SSSOM)
+    sameas.write(links, run.task, folder / SAME_AS)
+    write_unmatched(links, run.task, run.candidates, folder / UNMATCHED)
     write_relations(run.relations, run.properties, run.task, folder / RELATIONS)
     if len(run.classes):
         write_classes(run.classes, run.task, folder / CLASSES)

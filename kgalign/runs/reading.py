@@ -31,7 +31,10 @@ PROBABILITY = re.compile(r"0(?:\.\d*)?|1(?:\.0*)?")
 
 
 def read_links(path: str | Path, task: AlignmentTask) -> Alignment:
-    """The links of a run folder, or of its alignment.tsv, between the entities of a task."""
+    """The links that a run has found, from its folder or its alignment.tsv, between the entities of a task.
+
+    Those that people have decided on are seeds of the task, so they are left out.
+    """
     path = links_file(path)
     ids = [{entity: number for number, entity in enumerate(graph.entities)} for graph in (task.source, task.target)]
     pairs, scores = [], []

@@ -60,13 +60,16 @@ class Run:
 
     @property
     def alignment(self) -> Alignment:
-        """The links."""
+        """The links that were found. `links` has those that people have decided on, too."""
         return self.reasoning.alignment
 
     @property
     def links(self) -> Links:
-        """The links by IRI: iterates over (source, target, probability), and becomes a data frame by `to_pandas()` or `to_polars()`."""
-        return Links(self.task, self.alignment)
+        """The links by IRI: iterates over (source, target, probability), and becomes a data frame by `to_pandas()` or `to_polars()`.
+
+        Matches that people have decided on follow at the end, with a probability of 1. Other seeds are left out.
+        """
+        return Links(self.task, self.task.and_decided(self.alignment))
 
     @property
     def classes(self) -> Alignment:
@@ -147,6 +150,7 @@ class Run:
 
     def report(self) -> dict[str, Any]:
         """The content of run.json."""
+        links = self.links.alignment
         return {
             "kgalign": __version__,
             "options": dict(self.options),
@@ -156,8 +160,9 @@ class Run:
             "pool": len(self.task.pool),
             "seeds": len(self.task.seeds),
             "rejected": len(self.task.rejected),
-            "matched": len(self.alignment),
-            "unmatched": dict(zip(("source", "target"), map(len, self.task.unmatched(self.alignment)), strict=True)),
+            "matched": len(links),
+            "decided": len(links) - len(self.alignment),
+            "unmatched": dict(zip(("source", "target"), map(len, self.task.unmatched(links)), strict=True)),
             "metrics": dict(self.metrics) if self.metrics is not None else None,
             "decision": dict(self.alignment.record),
             "rounds": [figures.summary() for figures in self.reasoning.rounds],
@@ -177,12 +182,14 @@ class Run:
         return f"Run({len(self.alignment)} links of {len(self.task.queries)} queries)"
 
     def _repr_html_(self) -> str:
-        unmatched = self.task.unmatched(self.alignment)
+        links = self.links.alignment
+        unmatched = self.task.unmatched(links)
         figures: dict[str, str | int | float] = {
             "queries": len(self.task.queries),
-            "links": len(self.alignment),
-            "of them above 0.9": int((self.alignment.scores > 0.9).sum()),
-            "of them above 0.5": int((self.alignment.scores > 0.5).sum()),
+            "links": len(links),
+            **({"of them decided by people": decided} if (decided := len(links) - len(self.alignment)) else {}),
+            "of them above 0.9": int((links.scores > 0.9).sum()),
+            "of them above 0.5": int((links.scores > 0.5).sum()),
             "unmatched of the source": len(unmatched[0]),
             "unmatched of the target": len(unmatched[1]),
             "rounds": len(self.reasoning.rounds),

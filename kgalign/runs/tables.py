@@ -13,7 +13,7 @@ from kgalign.errors import DataError
 from kgalign.features.relations import RelationMatch
 from kgalign.files import of_cell, open_lines
 from kgalign.writers.parquet import strings, write_columns
-from kgalign.writers.tsv import write_rows
+from kgalign.writers.tsv import PERSON, write_rows
 
 # Relations of these vocabularies describe every graph in the same way.
 VOCABULARIES = (
@@ -21,6 +21,7 @@ VOCABULARIES = (
     "http://www.w3.org/2000/01/rdf-schema#",
     "http://www.w3.org/2002/07/owl#",
 )
+DECIDED_BY = "decided_by"  # the column of an alignment.tsv
 
 
 class LinkRow(NamedTuple):
@@ -123,21 +124,36 @@ def write_candidates(candidates: Candidates, task: AlignmentTask, path: Path) ->
 
 
 def read_link_rows(path: Path) -> Iterator[tuple[int, LinkRow]]:
-    """The numbered links of an alignment.tsv."""
-    return ((number, LinkRow(*fields)) for number, fields in _read_columns(path, LinkRow._fields))
+    """The numbered links of an alignment.tsv that the run has found, or of a classes.tsv."""
+    return ((number, LinkRow(*fields)) for number, fields, by_person in _read_links(path, LinkRow._fields) if not by_person)
+
+
+def read_decided_rows(path: Path) -> Iterator[tuple[int, LinkRow]]:
+    """The numbered links of an alignment.tsv that people have decided on."""
+    return ((number, LinkRow(*fields)) for number, fields, by_person in _read_links(path, LinkRow._fields) if by_person)
 
 
 def read_rounds(path: Path) -> list[int]:
-    """The round in which each link of an alignment.tsv became confident, 0: in none, or the table does not say."""
+    """The round in which each link of `read_link_rows` became confident, 0: in none, or the table does not say."""
     header = next((line for _, line in open_lines(path)), "").split("\t")
     if "round" not in header:
         return [0] * sum(1 for _ in read_link_rows(path))
-    return [int(fields[0]) if fields[0].isdecimal() else 0 for _, fields in _read_columns(path, ("round",))]
+    return [
+        int(fields[0]) if fields[0].isdecimal() else 0 for _, fields, by_person in _read_links(path, ("round",)) if not by_person
+    ]
 
 
 def read_unmatched_rows(path: Path) -> Iterator[tuple[int, UnmatchedRow]]:
     """The numbered lines of an unmatched.tsv."""
     return ((number, UnmatchedRow(*fields)) for number, fields in _read_columns(path, UnmatchedRow._fields))
+
+
+def _read_links(path: Path, names: tuple[str, ...]) -> Iterator[tuple[int, list[str], bool]]:
+    """The fields of those columns of a table of links, line by line, and whether people have decided on the link."""
+    header = next((line for _, line in open_lines(path)), "").split("\t")
+    marked = (*names, DECIDED_BY) if DECIDED_BY in header else names
+    for number, fields in _read_columns(path, marked):
+        yield number, fields[: len(names)], fields[len(names) :] == [PERSON]
 
 
 def _read_columns(path: Path, names: tuple[str, ...]) -> Iterator[tuple[int, list[str]]]:

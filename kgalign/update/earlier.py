@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +20,7 @@ from kgalign.runs.hashes import text_hashes
 from kgalign.runs.reading import PROBABILITY
 from kgalign.runs.remembered import REMEMBERED, Remembered, read_remembered
 from kgalign.runs.report import expect_file
-from kgalign.runs.tables import LinkRow, link_rows, read_link_rows, read_rounds
+from kgalign.runs.tables import LinkRow, link_rows, read_decided_rows, read_link_rows, read_rounds
 
 logger = logging.getLogger(__name__)
 
@@ -29,8 +30,10 @@ class Earlier:
     """An earlier run. All ids are those of its own graphs.
 
     Attributes:
-        rows: The links as its table has them.
+        rows: The links that were found, as its table has them.
         alignment: The same links, in the same order.
+        decided_rows: The links that people had decided on, as its table has them.
+        decided: The same links, in the same order.
         candidates: Its candidates.
         remembered: Everything else that is needed to go on from it.
     """
@@ -39,19 +42,24 @@ class Earlier:
     alignment: Alignment
     candidates: Candidates
     remembered: Remembered
+    decided_rows: Sequence[LinkRow] = ()
+    decided: Alignment = field(default_factory=Alignment.empty)
 
     @classmethod
     def of_run(cls, run: Run) -> Earlier:
         """A run in memory. Its probabilities are taken as its table has them, so that it makes no difference where a run comes from."""
         rows = list(link_rows(run.alignment, run.task))
+        decided = run.links.alignment.where(np.arange(len(rows), len(run.links)))
+        decided_rows = list(link_rows(decided, run.task))
         alignment = replace(run.alignment, scores=np.array([float(row.probability) for row in rows]))
-        return cls(rows, alignment, run.candidates, Remembered.of(run.task, run.reasoning))
+        return cls(rows, alignment, run.candidates, Remembered.of(run.task, run.reasoning), decided_rows, decided)
 
     @classmethod
     def read(cls, folder: Path) -> Earlier:
         """A run folder. One that does not remember its graphs needs them as they were."""
         path = expect_file(folder, LINKS)
-        rows = [row for _, row in read_link_rows(path)]
+        found, decided_rows = ([row for _, row in lines] for lines in (read_link_rows(path), read_decided_rows(path)))
+        rows = [*found, *decided_rows]  # as they stand in the file
         table, report = expect_file(folder, CANDIDATES), read_report(folder)
         if len(rows) != report.get("matched", len(rows)):
             raise DataError(
@@ -71,11 +79,12 @@ class Earlier:
                 f"{rows[at].probability!r}; the file is damaged, so align again"
             )
         scores = np.array([float(row.probability) for row in rows], np.float64)
-        alignment = Alignment(pairs, scores, np.array(read_rounds(path), np.int64))
+        alignment = Alignment(pairs[: len(found)], scores[: len(found)], np.array(read_rounds(path), np.int64))
+        decided = Alignment(pairs[len(found) :], scores[len(found) :])
         scale = (remembered.temperature, remembered.no_match_score) if is_whole else None
         cardinality = report.get("cardinality", "one-to-one")
         candidates = read_candidates_table(table, sides, remembered.queries, cardinality, scale)
-        return cls(rows, alignment, candidates, remembered)
+        return cls(found, alignment, candidates, remembered, decided_rows, decided)
 
 
 def _from_graphs(folder: Path) -> Remembered:

@@ -18,7 +18,7 @@ from kgalign.runs.tables import LinkRow, link_rows
 from kgalign.update.carried import NO_LINE, Carried
 from kgalign.update.earlier import Earlier
 
-Row = tuple[LinkRow, int, int]  # with the ids of its entities today, -1: it is gone
+Row = tuple[LinkRow, int, int, bool]  # with the ids of its entities today, -1: it is gone, and whether people have decided on it
 
 
 def in_earlier_order(links: Alignment, carried: Carried) -> Alignment:
@@ -37,31 +37,34 @@ def link_changes(
     Args:
         earlier: The run before.
         carried: What could stay of it.
-        links: The links now.
+        links: The links now, without those that people have decided on.
         task: The graphs now.
         decided: What people have decided, in words, by source and target id. The target -1 stands for no match.
     """
     reasons = _Reasons.of(carried, task, decided)
     remembered = earlier.remembered
-    sources, targets = carried.source.now[earlier.alignment.sources], carried.target.now[earlier.alignment.targets]
+    past = earlier.alignment + earlier.decided
+    ends = zip(carried.source.now[past.sources].tolist(), carried.target.now[past.targets].tolist(), strict=True)
     assert len(remembered.source.entities) == len(carried.source.now)
     before: dict[str, list[Row]] = {}
-    for row, source, target in zip(earlier.rows, sources.tolist(), targets.tolist(), strict=True):
-        before.setdefault(row.source, []).append((row, source, target))
+    for number, (row, (source, target)) in enumerate(zip((*earlier.rows, *earlier.decided_rows), ends, strict=True)):
+        before.setdefault(row.source, []).append((row, source, target, number >= len(earlier.rows)))
     after: dict[str, list[Row]] = {}
-    for row, (source, target) in zip(link_rows(links, task), links.pairs.tolist(), strict=True):
-        after.setdefault(row.source, []).append((row, source, target))
+    links = task.and_decided(links)
+    by_people = links.among(task.decided).tolist()
+    for row, (source, target), by_person in zip(link_rows(links, task), links.pairs.tolist(), by_people, strict=True):
+        after.setdefault(row.source, []).append((row, source, target, by_person))
     found, seeds = [], set(map(tuple, task.seeds.pairs.tolist()))
     for source_iri in dict.fromkeys((*before, *after)):
         for old, new in _paired(before.get(source_iri, []), after.get(source_iri, [])):
-            if old is None or new is None or old[0].target != new[0].target or old[0].probability != new[0].probability:
+            if old is None or new is None or _shown(old) != _shown(new):
                 found.append(_change(old, new, reasons.of_links(old, new), seeds))
     return found
 
 
 def _paired(before: list[Row], after: list[Row]) -> Iterator[tuple[Row | None, Row | None]]:
     """The links of one source before and after, beside each other: those with the same target, and then the others in their order."""
-    targets = {row.target: (row, source, target) for row, source, target in after}
+    targets = {each[0].target: each for each in after}
     same = [(old, targets.pop(old[0].target)) for old in before if old[0].target in targets]
     yield from same
     rest = [old for old in before if all(old is not each for each, _ in same)]
@@ -70,9 +73,18 @@ def _paired(before: list[Row], after: list[Row]) -> Iterator[tuple[Row | None, R
         yield (rest[at] if at < len(rest) else None), (others[at] if at < len(others) else None)
 
 
+def _shown(row: Row) -> tuple[str, str, bool]:
+    return row[0].target, row[0].probability, row[3]
+
+
 def _change(old: Row | None, new: Row | None, reason: str, seeds: set[tuple[int, int]]) -> LinkChange:
     either = (new or old)[0]  # type: ignore[index]
-    change = "new" if old is None else "changed" if new is not None else "given" if old[1:] in seeds else "gone"
+    if old is None:
+        change = "new"
+    elif new is None:
+        change = "given" if old[1:3] in seeds else "gone"
+    else:  # a link stays on its line when people have decided on it
+        change = "given" if old[0].target == new[0].target and new[3] and not old[3] else "changed"
     now = (new[0].target, new[0].target_name, new[0].probability) if new else ("", "", "")
     then = (old[0].target, old[0].target_name, old[0].probability) if old else ("", "", "")
     return LinkChange(change, either.source, either.source_name, *now, *then, reason)

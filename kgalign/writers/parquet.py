@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from kgalign.data import KINDS, Alignment, AlignmentTask, Ints
+from kgalign.writers.tsv import PERSON
 
 
 def write(alignment: Alignment, task: AlignmentTask, path: Path) -> None:
@@ -19,6 +20,7 @@ def write(alignment: Alignment, task: AlignmentTask, path: Path) -> None:
 def link_columns(alignment: Alignment, task: AlignmentTask) -> dict[str, Any]:
     """The columns of the table of links, by name."""
     decoder = str(alignment.record.get("decoder", "decoder"))
+    deciders = np.where(alignment.among(task.decided), 2, alignment.rounds > 0)
     return {
         "source": strings(task.source.entities, alignment.sources),
         "target": strings(task.target.entities, alignment.targets),
@@ -26,7 +28,7 @@ def link_columns(alignment: Alignment, task: AlignmentTask) -> dict[str, Any]:
         "target_name": strings(task.target.names, alignment.targets),
         "probability": alignment.scores,
         "round": alignment.rounds,
-        "decided_by": strings((decoder, "easy-to-hard"), (alignment.rounds > 0).astype(np.int64)),
+        "decided_by": strings((decoder, "easy-to-hard", PERSON), deciders.astype(np.int64)),
         "kind": strings(KINDS, task.source.kinds[alignment.sources]),
     }
 

@@ -39,7 +39,8 @@ METADATA = """\
 MOST_PREFIXES = 40  # of a side; where there are more namespaces, shorter ones are used
 PREDICATES = ("owl:sameAs", "owl:equivalentClass", "owl:equivalentProperty", "skos:exactMatch")  # in the order of KINDS
 TYPES = ("owl named individual", "owl class", "rdf property", "skos concept")  # the same
-COMPOSITE, NO_MATCH = "semapv:CompositeMatching", "sssom:NoTermFound"
+COMPOSITE, BY_HAND = "semapv:CompositeMatching", "semapv:ManualMappingCuration"
+NO_MATCH = "sssom:NoTermFound"
 NAMESPACE = re.compile(r"^.*[#/]|^.*:", re.DOTALL)
 NOT_ENCODED = "%/()',!:@=+;$&*?~#"  # `quote` would encode these too, but an IRI and a CURIE may hold them
 
@@ -64,7 +65,10 @@ class Mapping(NamedTuple):
 
 
 def write(alignment: Alignment, task: AlignmentTask, path: Path) -> None:
-    """Writes a row for each link, and one with sssom:NoTermFound for each unmatched query and pool entity."""
+    """Writes a row for each link, and one with sssom:NoTermFound for each unmatched query and pool entity.
+
+    What people have decided on is justified by manual curation, all other links by composite matching.
+    """
     subjects, objects = ([iri(entity, side)[1:-1] for entity in graph.entities] for side, graph in _sides(task))
     queries, pool = task.unmatched(alignment)
     prefixes = prefixes_of("source", (subjects[i] for i in [*alignment.sources.tolist(), *queries.tolist()]), {})
@@ -100,20 +104,25 @@ def _rows(
     decoder = str(alignment.record.get("decoder", "decoder"))
     several = [np.bincount(ids, minlength=1) > 1 for ids in alignment.pairs.T]  # sources with several targets, and the reverse
     kinds = link_kinds(alignment, task).tolist()
-    links = zip(alignment.pairs.tolist(), alignment.scores.tolist(), alignment.rounds.tolist(), kinds, strict=True)
-    for (source, target), score, number, kind in links:
+    by_hand = alignment.among(task.decided).tolist()
+    links = zip(alignment.pairs.tolist(), alignment.scores.tolist(), alignment.rounds.tolist(), kinds, by_hand, strict=True)
+    for (source, target), score, number, kind, by_person in links:
         yield Mapping(
             subject_id=curie(subjects[source], prefixes),
             subject_label=label_of(task.source.names[source]),
             predicate_id=PREDICATES[kind],
             object_id=curie(objects[target], prefixes),
             object_label=label_of(task.target.names[target]),
-            mapping_justification=COMPOSITE,
+            mapping_justification=BY_HAND if by_person else COMPOSITE,
             subject_type=TYPES[task.source.kinds[source]],
             object_type=TYPES[task.target.kinds[target]],
             mapping_cardinality=f"{'n' if several[1][target] else '1'}:{'n' if several[0][source] else '1'}",
             confidence=_number(score),
-            comment=f"confident since round {number}" if number else f"decided by {decoder}",
+            comment="decided by a person"
+            if by_person
+            else f"confident since round {number}"
+            if number
+            else f"decided by {decoder}",
         )
     queries, pool = task.unmatched(alignment)
     for source in queries.tolist():

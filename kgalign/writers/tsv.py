@@ -9,15 +9,23 @@ from kgalign.data import KINDS, Alignment, AlignmentTask
 from kgalign.files import as_cell
 
 COLUMNS = ("source", "target", "source_name", "target_name", "probability", "round", "decided_by", "kind")
+PERSON = "person"  # in `decided_by`: the link is one of `AlignmentTask.decided`
 
 
 def write(alignment: Alignment, task: AlignmentTask, path: Path) -> None:
     """Writes the links with a header.
 
     `round` is the round in which the link became confident, 0 where the decoder decided at the end. `kind` is that of the source entity.
+    What people have decided on has `person` as `decided_by`.
     """
     decoder = str(alignment.record.get("decoder", "decoder"))
-    links = zip(alignment.pairs.tolist(), alignment.scores.tolist(), alignment.rounds.tolist(), strict=True)
+    links = zip(
+        alignment.pairs.tolist(),
+        alignment.scores.tolist(),
+        alignment.rounds.tolist(),
+        alignment.among(task.decided).tolist(),
+        strict=True,
+    )
     rows = (
         (
             task.source.entities[source],
@@ -26,10 +34,10 @@ def write(alignment: Alignment, task: AlignmentTask, path: Path) -> None:
             task.target.names[target],
             f"{score:.4f}",
             str(number),
-            "easy-to-hard" if number else decoder,
+            PERSON if by_person else "easy-to-hard" if number else decoder,
             KINDS[task.source.kinds[source]],
         )
-        for (source, target), score, number in links
+        for (source, target), score, number, by_person in links
     )
     write_rows(COLUMNS, rows, path)
 

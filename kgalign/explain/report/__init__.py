@@ -21,6 +21,7 @@ from kgalign.version import __version__
 
 HERE = Path(__file__).parent
 MOST_RELATIONS = 40
+MOST_DECIDED = 200  # matches of people that are listed
 FIGURES = {
     "hits@1": "of the test links were found",
     "precision": "of the links that test links can judge are right",
@@ -74,12 +75,12 @@ def render(
     page = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
     page.filters["local_name"] = local_name
     return page.from_string((HERE / "report.html.j2").read_text("utf-8")).render(
-        title=f"{len(alignment):,} links",
+        title=f"{len(task.and_decided(alignment)):,} links",
         headline=_headline(task, alignment),
         lead=_lead(alignment),
         sizes=_sizes(task, alignment),
         facts=_facts(task, alignment, decoder, options or {}, seconds or {}),
-        remarks=_remarks(task),
+        remarks=[*_remarks(task), *_decided(task)],
         inputs=sorted((inputs or {}).items()),
         figures=_figures(metrics or {}),
         gold=(metrics or {}).get("gold", 0),
@@ -108,7 +109,9 @@ def as_json(data: Any) -> str:
 def _headline(task: AlignmentTask, alignment: Alignment) -> str:
     matched = len(np.unique(alignment.sources))
     headline = f"{matched:,} of {_count(len(task.queries), 'query', 'queries')} matched"
-    return headline if matched == len(alignment) else f"{headline}, by {_count(len(alignment), 'link')}"
+    headline = headline if matched == len(alignment) else f"{headline}, by {_count(len(alignment), 'link')}"
+    decided = len(task.and_decided(alignment)) - len(alignment)
+    return f"{headline}, and {_count(decided, 'match', 'matches')} decided by people" if decided else headline
 
 
 def _lead(alignment: Alignment) -> str:
@@ -121,7 +124,7 @@ def _lead(alignment: Alignment) -> str:
 def _sizes(task: AlignmentTask, alignment: Alignment) -> list[tuple[str, int, int]]:
     """The sizes of both graphs, line by line."""
     source, target = task.source, task.target
-    unmatched = task.unmatched(alignment)
+    unmatched = task.unmatched(task.and_decided(alignment))
     return [
         ("entities", len(source.entities), len(target.entities)),
         ("relations", len(source.relations), len(target.relations)),
@@ -146,10 +149,26 @@ def _remarks(task: AlignmentTask) -> list[tuple[str, Sequence[str]]]:
     return remarks
 
 
+def _decided(task: AlignmentTask) -> list[tuple[str, Sequence[str]]]:
+    """A remark that lists what people have decided to be the same."""
+    if not len(task.decided):
+        return []
+    ends = [
+        [graph.names[number] or graph.entities[number] for number in ids.tolist()]
+        for graph, ids in ((task.source, task.decided.sources), (task.target, task.decided.targets))
+    ]
+    shown = [f"{one} = {other}" for one, other in zip(*ends, strict=True)]
+    more = f"; the first {MOST_DECIDED}" if len(shown) > MOST_DECIDED else ""
+    return [(f"Matches that people decided, which are seeds and links of this run: {len(shown):,}{more}:", shown[:MOST_DECIDED])]
+
+
 def _facts(
     task: AlignmentTask, alignment: Alignment, decoder: str, options: Mapping[str, Any], seconds: Mapping[str, float]
 ) -> list[tuple[str, str]]:
-    facts = [("seeds", f"{len(task.seeds):,}"), ("links", f"{len(alignment):,}"), ("protocol", task.protocol)]
+    links = len(task.and_decided(alignment))
+    facts = [("seeds", f"{len(task.seeds):,}"), ("links", f"{links:,}"), ("protocol", task.protocol)]
+    if links > len(alignment):
+        facts.insert(2, ("decided by people", f"{links - len(alignment):,}"))
     if task.cardinality != "one-to-one":
         facts.append(("cardinality", task.cardinality))
     if "model" in options:

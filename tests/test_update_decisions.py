@@ -8,8 +8,9 @@ from commands import QUICK, command
 
 from kgalign import align, read, update
 from kgalign.datasets import DEMOS
+from kgalign.errors import DataError
 from kgalign.review import ReviewSession
-from kgalign.runs import read_task
+from kgalign.runs import read_explanations, read_task
 
 CITIES = ("Rome", "Paris", "Berlin", "Vienna", "Oslo", "Madrid", "Lisbon", "Dublin")
 
@@ -286,3 +287,21 @@ def test_what_reads_the_links_again_takes_a_decided_link_once(folder, capsys):
         rows = [row["source"] for row in session.links({})["rows"]]
         assert len(rows) == len(set(rows))
         assert session.next("bob").pair[0] != "s0"
+
+
+def test_an_explanation_says_who_decided_on_a_match_and_when(folder, capsys):
+    line = {"id": "1", "verdict": "match", "source": "s0", "target": "t1", "author": "ann", "at": "2026-11-19T08:00:00+00:00"}
+    Path("run.decisions.jsonl").write_text(json.dumps(line) + "\n", "utf-8")
+    assert command("align", "left.csv", "right.csv", "--decisions", "run.decisions.jsonl", "-o", "run") == 0
+    capsys.readouterr()
+    assert command("explain", "run", "Rome") == 2
+    assert "ann decided on 2026-11-19 that it matches Paris" in " ".join(capsys.readouterr().err.split())
+    Path("run.decisions.jsonl").unlink()
+    with pytest.raises(DataError, match=r"a person decided that it matches Rome <s0>"):
+        read_explanations("run", "t1")
+
+
+def test_a_run_in_memory_says_that_a_person_decided_on_a_match(folder):
+    run = align(read("left.csv", "right.csv", decisions=log("all.jsonl", ("1", "match", "s0", "t1")))[0])
+    with pytest.raises(DataError, match=r"has a match that was given: a person decided that it matches Paris <t1>"):
+        run.explain("s0")

@@ -5,15 +5,17 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from kgalign.data import AlignmentTask, KnowledgeGraph
+from kgalign.data import AlignmentTask, Cardinality, KnowledgeGraph
 from kgalign.errors import DataError, KgalignError, OptionError
 from kgalign.explain.notebook import Explanations
 from kgalign.iri import local_name, normal_iri
 from kgalign.readers.schema import schema_of
+from kgalign.runs.deciders import said_by, standing_of
 from kgalign.runs.evidence_table import SIDES, evidence_table, explanations
 from kgalign.runs.run import Run
 from kgalign.runs.tables import LinkRow, UnmatchedRow, link_rows, unmatched_rows
@@ -35,6 +37,9 @@ class RunContents:
         evidence: The rows of the evidence table for some sources, by IRI.
         task: The task; may read its graphs again.
         classes: The links between classes, also those that were evidence only.
+        decided: The links that people have decided on.
+        logs: The files of decisions that the run was made with.
+        cardinality: How many links an entity may have.
         is_quick: The task is in memory, or its graphs are soon read.
     """
 
@@ -44,6 +49,9 @@ class RunContents:
     evidence: Callable[[Sequence[str]], Iterable[Mapping[str, Any]]]
     task: Callable[[], AlignmentTask]
     classes: Sequence[LinkRow] = ()
+    decided: Sequence[LinkRow] = ()
+    logs: Sequence[str] = ()
+    cardinality: Cardinality = "one-to-one"
     is_quick: bool = True
 
 
@@ -75,21 +83,29 @@ def contents_of(run: Run) -> RunContents:
         return rows
 
     links = list(link_rows(run.alignment, run.task))
-    unmatched = list(unmatched_rows(run.alignment, run.task, run.candidates))
-    return RunContents("", links, unmatched, evidence, lambda: run.task, list(link_rows(run.classes, run.task)))
+    unmatched = list(unmatched_rows(run.links.alignment, run.task, run.candidates))
+    decided = list(link_rows(run.links.alignment, run.task))[len(links) :]
+    logs = run.options.get("read", {}).get("decisions", ())
+    classes = list(link_rows(run.classes, run.task))
+    return RunContents("", links, unmatched, evidence, lambda: run.task, classes, decided, logs, run.task.cardinality)
 
 
 def explain_entity(wanted: str, run: RunContents) -> Explanations:
     """The explanations of the entity that is wanted, see `Run.explain`."""
     if not wanted.strip():
         raise OptionError("entity='': expected an IRI, the last part of one, or a name")
-    linked = [_Entity(side, row[column], row[column + 2]) for row in run.links for column, side in enumerate(SIDES)]
+    linked = [
+        _Entity(side, row[column], row[column + 2]) for row in (*run.links, *run.decided) for column, side in enumerate(SIDES)
+    ]
     unmatched = {(row.side, row.entity): row for row in run.unmatched}
     aligned = [*linked, *(_Entity(row.side, row.entity, row.name) for row in run.unmatched)]
     found = _find(run.place, aligned, wanted) or _find_in_graphs(run, wanted, aligned)
     _say_namesakes(run, wanted, found)
     column = SIDES.index(found.side)
     links = [row for row in run.links if row[column] == found.iri]
+    decided = [row for row in run.decided if row[column] == found.iri]
+    if decided and not links:
+        raise DataError(f"{run.place}{found} has a match that was given: {_who_decided(run, decided, column)}")
     sources = [found.iri] if found.side == "source" else [row.source for row in links]
     explained = Explanations(explanations(run.evidence(sources)) if sources else ())
     if found.side == "target" and links:  # its sources may have other links too
@@ -211,6 +227,9 @@ def _why_not_aligned(run: RunContents, task: AlignmentTask, entity: _Entity) -> 
     graphs, column = (task.source, task.target), SIDES.index(entity.side)
     number = graphs[column].entities.index(entity.iri)
     seeds = task.seeds.pairs[task.seeds.pairs[:, column] == number]
+    people = task.decided.pairs[task.decided.pairs[:, column] == number]
+    if len(people):
+        return _who_decided(run, [row for row in link_rows(task.decided, task) if row[column] == entity.iri], column)
     if len(seeds):
         other = graphs[1 - column].entities[seeds[0, 1 - column]]
         return f"it is a seed, so its match was given: <{other}>"
@@ -223,6 +242,15 @@ def _why_not_aligned(run: RunContents, task: AlignmentTask, entity: _Entity) -> 
     if task.types is not None and not task.types[column][number]:
         return "it is of none of the classes that `types` names"
     return f"the {task.protocol} protocol leaves it out, or `only_{entity.side}` does"
+
+
+def _who_decided(run: RunContents, decided: Sequence[LinkRow], column: int) -> str:
+    """Who decided on the matches of an entity, and when."""
+    made = standing_of([path for path in run.logs if Path(path).is_file()], run.cardinality).matches
+    return "; ".join(
+        f"{said_by(made.get((row.source, row.target)))} that it matches {_named(row[3 - column], row[1 - column])}"
+        for row in decided
+    )
 
 
 def _named(name: str, iri: str) -> str:

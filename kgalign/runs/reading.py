@@ -23,7 +23,7 @@ from kgalign.runs.explaining import RunContents, explain_entity
 from kgalign.runs.folder import CLASSES, EVIDENCE, LINKS, UNMATCHED, links_file
 from kgalign.runs.inputs import REPORT, check_unchanged
 from kgalign.runs.report import expect_file, read_report, reading_of
-from kgalign.runs.tables import read_link_rows, read_rounds, read_unmatched_rows
+from kgalign.runs.tables import read_decided_rows, read_link_rows, read_rounds, read_unmatched_rows
 
 logger = logging.getLogger(__name__)
 QUICK = 10  # seconds in which graphs were read, so that they are read again only to see which entities share a name
@@ -124,7 +124,7 @@ def read_explanations(folder: str | Path, entity: str, changed: bool = False) ->
         changed: Read graphs, too, that have changed since the run.
     """
     folder = Path(folder)
-    evidence = expect_file(folder, EVIDENCE)
+    evidence, report = expect_file(folder, EVIDENCE), read_report(folder)
     contents = RunContents(
         f"{folder}: ",
         [row for _, row in read_link_rows(expect_file(folder, LINKS))],
@@ -132,7 +132,10 @@ def read_explanations(folder: str | Path, entity: str, changed: bool = False) ->
         lambda sources: read_evidence(evidence, sources),
         lambda: read_task(folder, changed)[0],
         [row for _, row in read_link_rows(folder / CLASSES)] if (folder / CLASSES).is_file() else (),
-        read_report(folder).get("seconds", {}).get("read", QUICK) < QUICK,
+        [row for _, row in read_decided_rows(folder / LINKS)],
+        reading_of(folder, report).get("decisions", ()) if "read" in report["options"] else (),
+        report.get("cardinality", "one-to-one"),
+        report.get("seconds", {}).get("read", QUICK) < QUICK,
     )
     return explain_entity(entity, contents)
 

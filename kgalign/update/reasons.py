@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
-from kgalign.data import Alignment, AlignmentTask, Ints, one_link
-from kgalign.decisions import not_undone, read_decisions, stand
+from kgalign.data import Alignment, AlignmentTask, Ints
 from kgalign.features.relations import Edges
-from kgalign.readers.decisions import is_log
 from kgalign.runs.changes import LinkChange
+from kgalign.runs.deciders import standing_of
 from kgalign.runs.hashes import GraphChange
 from kgalign.runs.tables import LinkRow, link_rows
 from kgalign.update.carried import NO_LINE, Carried
@@ -159,8 +157,7 @@ class _Reasons:
 
 def decided_in_words(logs: Sequence[str], task: AlignmentTask) -> dict[tuple[int, int], str]:
     """What stands of the decisions in logs, in words, by source and target id; the target -1: the source has no counterpart."""
-    given = [each for path in logs if is_log(Path(path)) for each in not_undone(read_decisions(path))]
-    standing = stand(given, one_link(task.cardinality))
+    standing = standing_of(logs, task.cardinality)
     decisions = [*standing.matches.values(), *standing.rejected.values(), *standing.alone.values()]
     named = [{each.source for each in decisions}, {each.target for each in decisions}]
     ids = [

@@ -128,6 +128,10 @@ def test_an_update_can_be_updated_again(folder):
         assert command("update", "run") == 0
     assert [row["source_name"] for row in table(folder / "run" / "alignment.tsv")] == [*NAMES, "Oslo", "Bern"]
     assert changes_of(folder / "run") == {"Bern": ("new", "source entity new")}
+    page = " ".join((folder / "run" / "report.html").read_text("utf-8").split())
+    assert "This run is an update of an earlier one: 14 queries in all" in page
+    assert "Links: 1 new, 0 gone, 0 changed. All others are as they were" in page
+    assert "all links at once" not in page
 
 
 def test_decisions_stand_and_are_the_reason(folder):

@@ -86,7 +86,8 @@ def render(
         gold=(metrics or {}).get("gold", 0),
         protocol=task.protocol,
         protocol_meaning=PROTOCOLS[task.protocol],
-        story=_story(rounds),
+        story_title="What the update has changed" if "update" in (options or {}) else "From easy to hard",
+        story=_update_story(options["update"], task) if options and "update" in options else _story(rounds),
         rounds=rounds,
         reliability=reliability,
         measured_by="test links" if gold is not None else "held-out seeds",
@@ -200,6 +201,17 @@ def _story(rounds: Sequence[Mapping[str, Any]]) -> str:
         right, seen = checked["held_out"]["right"], checked["held_out"]["confident"]
         story += f" Among the confident links of held-out seeds, {right:,} of {seen:,} are right."
     return f"{story} Rounds ended after round {rounds[-1]['round']}: {rounds[-1]['stopped']}."
+
+
+def _update_story(update: Mapping[str, Any], task: AlignmentTask) -> str:
+    """What an update has changed, in sentences."""
+    links = update["links"]
+    given = f", {links['given']:,} given as seeds or decided by people" if links["given"] else ""
+    return (
+        f"This run is an update of an earlier one: {_count(len(task.queries), 'query', 'queries')} in all, {update['decided_again']:,} of them "
+        f"decided again. Links: {links['new']:,} new, {links['gone']:,} gone, {links['changed']:,} changed{given}. "
+        "All others are as they were; changes.tsv lists each change with its reason."
+    )
 
 
 def _count(number: int, what: str, several: str = "") -> str:

@@ -266,6 +266,43 @@ def test_candidates_search_and_help_work_with_keys_alone(page, decisions):
     assert page.errors == []
 
 
+def test_a_rejected_pair_and_a_source_without_a_match_have_a_term_each(page):
+    press(page, "n")
+    assert text(page, "said").startswith("Saved. Not the same: ")
+    rejected = page.run("document.getElementById('last').firstChild.textContent")
+    assert " = " not in rejected
+    assert " not the same, ann" in rejected
+    press(page, "0")
+    assert text(page, "said").startswith("Saved. No match at all: ")
+    assert " no match at all, ann" in page.run("document.getElementById('last').firstChild.textContent")
+    page.run("document.querySelector('[data-view=effect]').click()")
+    page.run_until("document.getElementById('effect-text').textContent.includes('not the same 1, no match at all 1')")
+    assert page.errors == []
+
+
+def test_names_that_are_not_equal_are_called_the_closest(tmp_path):
+    books = {"Krieg und Frieden": "War and Peace", "Die Elenden": "Les Miserables", "Der Fremde": "The Stranger"}
+    label, other = ("<http://www.w3.org/2004/02/skos/core#prefLabel>", "<http://www.w3.org/2004/02/skos/core#altLabel>")
+    left = [f'<http://l/{n}> {label} "{one}" .\n<http://l/{n}> {other} "{two}" .' for n, (one, two) in enumerate(books.items())]
+    right = [
+        f'<http://r/{n}> {label} "{name}" .' for n, name in enumerate(("War and Peace", "Les Misérables, a novel", "The Strangers"))
+    ]
+    for name, lines in (("left.nt", left), ("right.nt", right)):
+        (tmp_path / name).write_text("\n".join(lines) + "\n", "utf-8")
+    run = aligned(tmp_path / "run", (tmp_path / "left.nt", tmp_path / "right.nt"))
+    with Served(run) as served, Page(find_chromium()) as page:
+        sign_in(page, served)
+        found = {}
+        for _ in books:
+            found[page.run("document.querySelector('#question b').textContent")] = page.run(
+                "document.querySelector('.matching')?.textContent ?? ''"
+            )
+            page.press("s")
+            page.run_until("!document.getElementById('item').classList.contains('waiting')")
+    assert found["Krieg und Frieden"].startswith("Names that match: War and Peace")
+    assert found["Die Elenden"].startswith("Closest names: Les Miserables")
+
+
 def test_hidden_scores_are_nowhere_on_the_page(page):
     assert re.search(r"0\.\d\d", text(page, "item"))
     page.press("h")

@@ -197,7 +197,7 @@ def test_a_run_goes_on_from_decisions_and_those_made_meanwhile_are_kept(folder):
     assert report["options"]["read"]["decisions"] == [str(session.path)]
     with ReviewSession.open(folder) as again:
         assert again.summary().since_run == 1
-        assert again.summary().verdicts == {"match": 1, "no match": 1, "unsure": 0}
+        assert again.summary().verdicts == {"match": 1, "no match": 1, "no match at all": 0, "unsure": 0}
     assert command("align", DEMOS / "fr_en", "--decisions", session.path, "-o", folder.parent / "new", "--max-rounds", "1") == 0
 
 

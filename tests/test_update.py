@@ -143,9 +143,9 @@ def test_decisions_stand_and_are_the_reason(folder):
     write(folder / "run.decisions.jsonl", lines)  # where kgalign review keeps them
     assert command("update", "run") == 0
     assert changes_of(folder / "run") == {
-        "Rome": ("gone", "decided by ann: no match"),
+        "Rome": ("gone", "decided by ann: not the same"),
         "Paris": ("given", "decided by ann: match"),
-        "Berlin": ("gone", "decided by bob: no match"),
+        "Berlin": ("gone", "decided by bob: no match at all"),
     }
     write(folder / "a.nt", circle("a", [*NAMES, "Oslo"]))
     assert command("update", "run") == 0

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -15,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from kgalign.data import AlignmentTask, Ints, one_link
-from kgalign.decisions import DRAWN, MATCH, NO_MATCH, QUEUE, SEARCH, VERDICTS, Decision, Entry, Undo, decisions_beside
+from kgalign.decisions import DRAWN, MATCH, NO_MATCH, QUEUE, SEARCH, UNSURE, VERDICTS, Decision, Entry, Undo, decisions_beside
 from kgalign.errors import DataError, KgalignError, OptionError, one_line
 from kgalign.features.relations import Edges
 from kgalign.readers.decided import Decided, with_decisions
@@ -31,7 +30,7 @@ from kgalign.review.pending import Pending
 from kgalign.review.queue import VALUE, check_order
 from kgalign.review.reviewed_run import ReviewedRun
 from kgalign.review.rows import Filters, Rows
-from kgalign.review.summary import Summary
+from kgalign.review.summary import AT_ALL, Summary
 from kgalign.review.table import Table
 from kgalign.runs import Run
 
@@ -289,12 +288,16 @@ class ReviewSession:
         """Where the review stands."""
         with self._fresh():
             book = self._book
-            counts = Counter({MATCH: len(book.standing.matches), NO_MATCH: len(book.standing.rejected) + len(book.standing.alone)})
-            counts["unsure"] = len(book.standing.unsure)
+            counts = {
+                MATCH: len(book.standing.matches),
+                NO_MATCH: len(book.standing.rejected),
+                AT_ALL: len(book.standing.alone),
+                UNSURE: len(book.standing.unsure),
+            }
             return Summary(
                 links=self._table.count,
                 decided=sum(counts.values()),
-                verdicts=dict(counts),
+                verdicts=counts,
                 authors={author: number for author, number in book.counts.items() if number},
                 conflicts=[[self._shown(each) for each in group] for group in book.all_conflicts()],
                 estimate=self._pending.estimate(book),

@@ -10,6 +10,8 @@ from kgalign.review.changes import Changes
 from kgalign.review.estimate import Estimate
 from kgalign.review.item import ShownDecision
 
+AT_ALL = "no match at all"  # the verdict about a source as a whole
+
 
 @dataclass(frozen=True)
 class Summary:
@@ -18,7 +20,7 @@ class Summary:
     Attributes:
         links: The number of links, decided ones included.
         decided: The number of pairs that somebody has decided on.
-        verdicts: How many pairs stand as what.
+        verdicts: How many pairs stand as `match`, `no match` and `unsure`, and how many sources have `no match at all`.
         authors: How many decisions each author has made.
         conflicts: Decisions that contradict each other; the last one of each group stands.
         estimate: Precision and recall, as far as random checks tell.

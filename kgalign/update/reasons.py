@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kgalign.data import Alignment, AlignmentTask, Ints
+from kgalign.decisions import NO_MATCH, Decision
 from kgalign.features.relations import Edges
 from kgalign.runs.changes import LinkChange
 from kgalign.runs.deciders import standing_of
@@ -165,10 +166,20 @@ def decided_in_words(logs: Sequence[str], task: AlignmentTask) -> dict[tuple[int
         for graph, wanted in zip((task.source, task.target), named, strict=True)
     ]
     return {
-        (ids[0][each.source], ids[1].get(each.target, -1)): f"decided{f' by {each.author}' if each.author else ''}: {each.verdict}"
+        (
+            ids[0][each.source],
+            ids[1].get(each.target, -1),
+        ): f"decided{f' by {each.author}' if each.author else ''}: {_verdict(each)}"
         for each in decisions
         if each.source in ids[0] and (each.target in ids[1] or not each.target)
     }
+
+
+def _verdict(decision: Decision) -> str:
+    """The verdict as the page of a review names it."""
+    if decision.verdict != NO_MATCH:
+        return decision.verdict
+    return "not the same" if decision.target else "no match at all"
 
 
 def changed_counts(change: GraphChange) -> str:

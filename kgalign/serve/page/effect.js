@@ -1,6 +1,6 @@
 // What the decisions change: the run goes on with them, and its links are shown beside those before. Also the decisions that contradict each other.
 /* global element, count */
-import { decisionText, percent } from "./item.js";
+import { decisionText, percent, VERDICTS } from "./item.js";
 import { kept, newId, read } from "./saving.js";
 
 const byId = (id) => document.getElementById(id);
@@ -118,7 +118,7 @@ export class Effect {
 
   end(iri, name, probability) {
     const score = this.app.look.scores && probability !== null ? element("span", { className: "label" }, ` ${percent(probability)}`) : "";
-    return element("td", {}, iri ? name : element("span", { className: "unmatched" }, "no match"), score);
+    return element("td", {}, iri ? name : element("span", { className: "unmatched" }, "no link"), score);
   }
 }
 
@@ -127,7 +127,7 @@ const lastPart = (iri) => iri.split(/[/#]/).filter(Boolean).pop() ?? iri;
 function facts({ decided, links, verdicts, authors, estimate }) {
   return element(
     "dl", { className: "facts large" },
-    fact("decided", count(decided), `of ${count(links)} links: ${listed(verdicts)}`),
+    fact("decided", count(decided), `of ${count(links)} links: ${listed(verdicts, VERDICTS)}`),
     fact("by", count(Object.keys(authors).length), listed(authors)),
     share("precision, estimated", estimate.precision, estimate.checked),
     share("recall, estimated", estimate.recall, estimate.checked),
@@ -144,8 +144,8 @@ function share(name, given, checked) {
   return fact(name, `${value} %`, `${low} to ${high} % (95 %), from ${count(checked)} random checks`);
 }
 
-function listed(numbers) {
-  return Object.entries(numbers).filter(([, number]) => number).map(([name, number]) => `${name} ${count(number)}`).join(", ");
+function listed(numbers, words = {}) {
+  return Object.entries(numbers).filter(([, number]) => number).map(([name, number]) => `${words[name] ?? name} ${count(number)}`).join(", ");
 }
 
 function conflicts(groups, app) {

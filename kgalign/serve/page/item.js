@@ -2,7 +2,10 @@
 /* global element, count, addressOf, signed, signedBar, drawNeighbours */
 
 const MOST_VALUES = 10; // rows that are shown at first
-export const VERDICTS = { match: "match", "no match": "no match", unsure: "unsure", skip: "skipped" };
+// What people read as the verdict; "no match" without a target is about the source as a whole.
+export const VERDICTS = { match: "match", "no match": "not the same", unsure: "unsure", skip: "skipped" };
+export const verdictOf = (verdict, target) => (verdict === "no match" && !target ? "no match at all" : VERDICTS[verdict] ?? verdict);
+export const pairOf = (verdict, one, other) => (other ? `${one} ${verdict === "match" ? "=" : "and"} ${other}` : one);
 const DRAWN = {
   queue: "most to learn from",
   check: "random check",
@@ -54,7 +57,8 @@ function question(item, look) {
   const ends = element("div", { className: "ends" }, end("source", item.source, look), item.target ? end("target", item.target, look) : "");
   if (item.target && item.matching_names && (item.matching_names[0].text !== item.source.name || item.matching_names[1].text !== item.target.name)) {
     const [one, other] = item.matching_names.map((name) => element("span", {}, element("b", {}, text(name, look)), ...label(name)));
-    ends.append(element("p", { className: "matching" }, "Names that match: ", one, " and ", other));
+    const same = item.matching_names[0].text.toLowerCase() === item.matching_names[1].text.toLowerCase();
+    ends.append(element("p", { className: "matching" }, `${same ? "Names that match" : "Closest names"}: `, one, " and ", other));
   }
   return [element("p", { className: "note about" }, about.filter(Boolean).join(" · ")), title, ends];
 }
@@ -159,9 +163,9 @@ function decisions(item, open) {
 
 // What somebody has decided, with a button that opens it again.
 export function decisionText(each, open) {
-  const pair = each.target ? `${each.source_name} = ${each.target_name}` : `${each.source_name}: no match at all`;
+  const pair = pairOf(each.verdict, each.source_name, each.target && each.target_name);
   const again = element("button", { type: "button", className: "open", title: "Open it again", on: { click: () => open(each.source, each.target) } }, pair);
   const when = new Date(each.at);
-  const said = [each.target ? VERDICTS[each.verdict] : "", each.author, Number.isNaN(when.getTime()) ? "" : when.toLocaleString([], { dateStyle: "short", timeStyle: "short" })];
+  const said = [verdictOf(each.verdict, each.target), each.author, Number.isNaN(when.getTime()) ? "" : when.toLocaleString([], { dateStyle: "short", timeStyle: "short" })];
   return [again, " ", element("span", { className: "label" }, said.filter(Boolean).join(", "))];
 }

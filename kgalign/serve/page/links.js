@@ -1,6 +1,6 @@
 // The list of all links: sorted and filtered by the server, opened by a click, and accepted together above a line.
 /* global element, count */
-import { percent, shown, VERDICTS } from "./item.js";
+import { percent, shown, verdictOf } from "./item.js";
 import { newId, read } from "./saving.js";
 
 const byId = (id) => document.getElementById(id);
@@ -59,7 +59,7 @@ export class Links {
     const look = this.app.look;
     const open = element("button", { type: "button" }, shown({ iri: row.source, name: row.source_name, latin: row.source_latin }, look));
     const target = row.target ? shown({ iri: row.target, name: row.target_name, latin: row.target_latin }, look) : element("span", { className: "unmatched" }, "no match at all");
-    const verdict = [row.verdict ? `${VERDICTS[row.verdict] ?? row.verdict}` : "", row.author ? element("span", { className: "label" }, ` ${row.author}`) : ""];
+    const verdict = [row.verdict ? verdictOf(row.verdict, row.target) : "", row.author ? element("span", { className: "label" }, ` ${row.author}`) : ""];
     if (row.conflict) verdict.push(element("span", { className: "badge" }, "conflict"));
     const made = element(
       "tr", { className: "link" },

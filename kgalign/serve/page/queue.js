@@ -1,10 +1,10 @@
 // The queue: shows one link after the other, takes decisions about what is shown, and takes them back.
 /* global element */
-import { decisionText, drawGraphs, drawItem, shown } from "./item.js";
+import { decisionText, drawGraphs, drawItem, pairOf, shown, verdictOf } from "./item.js";
 import { newId, read, Refused } from "./saving.js";
 
 const byId = (id) => document.getElementById(id);
-const WORDS = { match: "Match", "no match": "No match", unsure: "Unsure", skip: "Skipped" };
+const capital = (text) => text[0].toUpperCase() + text.slice(1);
 
 export class Queue {
   // `app` has author, look, filters(), outbox, say(text), decided() and show(view).
@@ -84,7 +84,7 @@ export class Queue {
     if (this.busy || !item) return;
     if (verdict === "match" && !item.target) return app.say("Choose a candidate first, by its number.");
     const target = whole || !item.target ? "" : item.target.iri;
-    const pair = target ? `${shown(item.source, app.look)} = ${shown(item.target, app.look)}` : `${shown(item.source, app.look)}, no match at all`;
+    const pair = pairOf(verdict, shown(item.source, app.look), target && shown(item.target, app.look));
     this.waiting(true);
     this.past.push(item);
     const probability = target ? item.probability : null;
@@ -97,7 +97,7 @@ export class Queue {
       if (this.item === item) this.show(item);
       return;
     }
-    app.say(`Saved. ${target ? `${WORDS[verdict]}: ` : ""}${pair}.`, true);
+    app.say(`Saved. ${capital(verdictOf(verdict, target))}: ${pair}.`, true);
     app.decided();
     if (this.item === item && this.busy) await this.next();
   }
@@ -112,7 +112,7 @@ export class Queue {
       if (!decision) return app.say("There is nothing to take back.");
       app.decided();
       await this.open(decision.source, decision.target, decision.drawn);
-      app.say(`Taken back: ${decision.verdict}${decision.batch ? ", with all that were accepted together" : ""}. Decide again, or z for the one before.`);
+      app.say(`Taken back: ${verdictOf(decision.verdict, decision.target)}${decision.batch ? ", with all that were accepted together" : ""}. Decide again, or z for the one before.`);
     } catch (error) {
       app.say(error.message);
     }

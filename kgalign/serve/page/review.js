@@ -8,7 +8,7 @@ import { startSearch } from "./search.js";
 
 const byId = (id) => document.getElementById(id);
 const VIEWS = ["queue", "links", "effect", "conflicts"];
-const VERDICTS = [["", "any"], ["undecided", "undecided"], ["decided", "decided"], ["match", "match"], ["no match", "no match"], ["unsure", "unsure"]];
+const VERDICTS = [["", "any"], ["undecided", "undecided"], ["decided", "decided"], ["match", "match"], ["no match", "not the same, or no match at all"], ["unsure", "unsure"]];
 
 const app = {
   author: kept.get("kgalign-author") || "",
@@ -32,10 +32,10 @@ const queue = new Queue(app), links = new Links(app), effect = new Effect(app), 
 // What each key does, in the order of the help. `word`: on a button below the link.
 const KEYS = [
   { keys: ["y", "x"], word: "Match", text: "match: both are the same", action: () => queue.decide("match") },
-  { keys: ["n"], word: "Not the same", text: "no match: these two are not the same", action: () => queue.decide("no match") },
+  { keys: ["n"], word: "Not the same", text: "not the same: these two differ; the source may have another match", action: () => queue.decide("no match") },
   { keys: ["u"], word: "Unsure", text: "unsure: leave it to somebody else", action: () => queue.decide("unsure") },
   { keys: ["s"], word: "Skip", text: "skip: another link first", action: () => queue.decide("skip") },
-  { keys: ["0", "m"], word: "No match at all", text: "the source has no match at all: nothing in the target is the same", action: () => queue.decide("no match", true) },
+  { keys: ["0", "m"], word: "No match at all", text: "no match at all: nothing in the target is the same as the source", action: () => queue.decide("no match", true) },
   { keys: ["z"], word: "Undo", text: "undo: take the last decision back, as often as you like", action: () => queue.undo() },
   { keys: ["1", "2", "3", "4", "5", "6", "7", "8", "9"], shown: "1 … 9", text: "show another candidate; the same key again, or y, accepts it", action: (key) => queue.number(Number(key)) },
   { keys: ["/"], text: "search both graphs", action: () => openSearch() },

@@ -1,6 +1,6 @@
 // The search in both graphs: opens a link, or puts an entity of the target beside the source that is shown.
 /* global element, count */
-import { shown } from "./item.js";
+import { shown, verdictOf } from "./item.js";
 import { read } from "./saving.js";
 
 const byId = (id) => document.getElementById(id);
@@ -21,7 +21,7 @@ export function startSearch(app) {
     const theirs = row.target && shown({ iri: row.target, name: row.target_name, latin: row.target_latin }, app.look);
     const made = element("li", {}), item = app.current();
     const text = ours && theirs ? `${ours} = ${theirs}` : ours ? `${ours}, without a link` : `${theirs}, without a link`;
-    const where = element("span", { className: "label" }, ` ${row.side}${row.verdict ? `, ${row.verdict}` : ""}`);
+    const where = element("span", { className: "label" }, ` ${row.side}${row.verdict ? `, ${verdictOf(row.verdict, row.target)}` : ""}`);
     if (ours) made.append(element("button", { type: "button", on: { click: () => go(row.source, row.target) } }, text, where));
     else made.append(element("span", {}, text, where));
     if (theirs && item && row.source !== item.source.iri)

@@ -378,6 +378,7 @@ def test_decisions_change_links_and_the_page_says_how(run, tmp_path):
         page.run("document.querySelector('[data-view=effect]').click()")
         page.run_until("document.querySelectorAll('#effect-text table.changed tbody tr').length > 3")
         assert "expected precision" in text(page, "effect-text")
+        assert "what the run's own probabilities promise" in text(page, "effect-text")
         assert page.errors == []
     assert (tmp_path / "run.decisions.jsonl").exists()
     assert json.loads((own / "run.json").read_text("utf-8"))["rejected"] >= 6

@@ -68,6 +68,7 @@ export class Effect {
     const { changes } = this.summary;
     const said = changes.total || changes.decisions ? `${changes.text}.` : "The run has not gone on yet.";
     const made = [element("p", { className: "effect-said", role: "status" }, said), element("p", {}, this.state())];
+    if (changes.after !== null) made.push(element("p", { className: "note" }, "The expected precision is what the run's own probabilities promise. The estimated precision, below, is what your answers to random checks show."));
     if (changes.error) made.push(element("p", { className: "differs" }, `The run did not go on: ${changes.error}`));
     made.push(this.buttons());
     if (changes.links.length) made.push(...this.table(changes));

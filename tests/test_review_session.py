@@ -54,6 +54,21 @@ def test_an_item_has_what_a_reviewer_needs_and_is_json(session):
     assert item["drawn"] == "queue"
 
 
+def test_a_question_says_why_it_is_asked(session):
+    reasons = []
+    for number in range(20):
+        item = session.next("ann")
+        reasons.append((item.drawn, item.why))
+        if "doubtful" in item.why.split(", "):
+            assert 0.05 <= item.probability <= 0.95
+        session.decide("ann", *item.pair, "match", f"r{number}")
+    assert reasons[19] == (CHECK, "a random check of the probabilities")
+    assert all(why and "random" not in why for drawn, why in reasons if drawn != CHECK)
+    assert any("doubtful" in why for _, why in reasons)
+    assert any("helps to decide" in why for _, why in reasons)
+    assert session.item(item.pair[0]).why == ""  # opened by somebody
+
+
 def test_any_pair_can_be_looked_at_also_one_that_was_no_candidate(session):
     rows = session.links(limit=2, sort="-probability")["rows"]
     stored = session.item(rows[0]["source"])

@@ -78,6 +78,7 @@ class Item:
         round: The round in which the link became confident, 0: in none.
         of_class: The name of the smallest class of the source.
         drawn: Why it is shown: `queue`, `check` or `search`.
+        why: Why it is asked, in words; empty where somebody has opened it.
         evidence: What says something for or against the pair.
         neighbour_counts: How many neighbours both have.
         candidates: The best candidates of the source.
@@ -90,6 +91,7 @@ class Item:
     round: int = 0
     of_class: str = ""
     drawn: str = QUEUE
+    why: str = ""
     evidence: Pair | None = None
     neighbour_counts: Sequence[int] = (0, 0)
     candidates: Sequence[Candidate] = ()
@@ -109,6 +111,7 @@ class Item:
             "round": self.round,
             "class": self.of_class,
             "drawn": self.drawn,
+            "why": self.why,
             **_evidence(self.evidence),
             "neighbour_counts": list(self.neighbour_counts),
             "candidates": [each.as_json() for each in self.candidates],

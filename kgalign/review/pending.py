@@ -23,6 +23,7 @@ from kgalign.review.rows import Filters
 
 CHECK_EVERY = 20  # questions, of which the last one is drawn at random
 LINKS_TO_CHECK = 2, 3  # of that many checks, so many are links; the others are sources without a link
+DOUBTFUL_FROM = 0.05  # distance of a probability from 0 and 1
 GONE = 1800.0  # seconds after which a question goes to others, since its author seems to be away
 
 
@@ -177,6 +178,16 @@ class Pending:
         own, now = self.of_source(source), time.monotonic()
         if len(own) and self.is_open[own[0]] and int(own[0]) not in self._with_others(author, now):
             self.handed[author] = Handed(int(own[0]), drawn if drawn != SEARCH else QUEUE, now, Filters())
+
+    def why(self, place: int, drawn: str) -> str:
+        """Why a question is asked, in words."""
+        if drawn == CHECK:
+            return "a random check of the probabilities"
+        probability, others = float(self.questions.probabilities[place]), self.questions.decides(place)
+        reasons = ["doubtful"] if min(probability, 1 - probability) >= DOUBTFUL_FROM else []
+        reasons += [] if self.questions.is_link[place] else ["without a link so far"]
+        reasons += [f"helps to decide {others:,} other{'' if others == 1 else 's'}"] if others else []
+        return ", ".join(reasons) or "nothing more doubtful is left"
 
     def of_source(self, source: int) -> Ints:
         """The questions about a source."""

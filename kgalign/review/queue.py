@@ -25,6 +25,7 @@ WRONG_GOES, RIGHT_COMES = 0.9, 1.1  # what F1 gains, in units: 2 together
 MISSING = 0.5  # of the sources without a link whose best candidate is wrong, as many have another match as of wrong links
 PRIOR_OTHER = 0.5, 2.5  # wrong pairs whose source has another match, and wrong pairs, that are counted beside the observed ones
 NEIGHBOUR, RIVAL = 0.1, 0.3  # how far an answer moves a link that it determines, and one that wants the same target
+FELT = 0.05  # how far an answer must move a link to be said to help to decide it
 LEAST_WANTED = 0.02  # probability at which a source wants a target
 MOST_RIVALS = 50  # of a target
 ASKED_NEAR, LEAST_LEFT = 0.15, 0.3  # what a question loses if one was answered that moves it, and what it keeps
@@ -84,6 +85,11 @@ class Questions:
         own = slice(self.moves.indptr[place], self.moves.indptr[place + 1])
         strongest = max(NEIGHBOUR, RIVAL)
         return self.moves.indices[own], np.maximum(LEAST_LEFT, 1 - ASKED_NEAR * np.minimum(1, self.moves.data[own] / strongest))
+
+    def decides(self, place: int) -> int:
+        """How many other links an answer to a question moves by more than a little."""
+        own = slice(self.moves.indptr[place], self.moves.indptr[place + 1])
+        return int((self.moves.data[own] >= FELT).sum())
 
 
 def check_order(order: str) -> None:

@@ -127,7 +127,8 @@ class ReviewSession:
             if found is None:
                 return None
             questions = self._pending.questions
-            return self._item(int(questions.sources[found.place]), int(questions.targets[found.place]), found.drawn)
+            item = self._item(int(questions.sources[found.place]), int(questions.targets[found.place]), found.drawn)
+            return replace(item, why=self._pending.why(found.place, found.drawn))
 
     def item(self, source: str, target: str = "") -> Item:
         """Any pair of entities, such as a link that a search has found, or one that is to be decided anew.

@@ -6,11 +6,6 @@ const MOST_VALUES = 10; // rows that are shown at first
 export const VERDICTS = { match: "match", "no match": "not the same", unsure: "unsure", skip: "skipped" };
 export const verdictOf = (verdict, target) => (verdict === "no match" && !target ? "no match at all" : VERDICTS[verdict] ?? verdict);
 export const pairOf = (verdict, one, other) => (other ? `${one} ${verdict === "match" ? "=" : "and"} ${other}` : one);
-const DRAWN = {
-  queue: "most to learn from",
-  check: "random check",
-  search: "opened by you",
-};
 
 // Draws an item anew. `look` says whether scores and Latin letters are shown, `choose` is called with the target of another candidate, `open` with
 // the two ends of a link.
@@ -53,7 +48,7 @@ function question(item, look) {
   const title = item.target
     ? element("h1", { id: "question", tabIndex: -1 }, "Are ", source, " and ", element("b", { lang: "" }, shown(item.target, look)), " the same?")
     : element("h1", { id: "question", tabIndex: -1 }, source, " has no link. Is one of the candidates the same?");
-  const about = [item.class, item.target && item.probability !== null && look.scores ? `probability ${percent(item.probability)}` : "", item.target && item.round ? `confident since round ${item.round}` : "", look.scores || item.drawn === "search" ? DRAWN[item.drawn] : ""];
+  const about = [item.class, item.target && item.probability !== null && look.scores ? `probability ${percent(item.probability)}` : "", item.target && item.round ? `confident since round ${item.round}` : "", item.drawn === "search" ? "opened by you" : item.why && look.scores ? `asked because: ${item.why}` : ""];
   const ends = element("div", { className: "ends" }, end("source", item.source, look), item.target ? end("target", item.target, look) : "");
   if (item.target && item.matching_names && (item.matching_names[0].text !== item.source.name || item.matching_names[1].text !== item.target.name)) {
     const [one, other] = item.matching_names.map((name) => element("span", {}, element("b", {}, text(name, look)), ...label(name)));

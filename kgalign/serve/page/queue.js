@@ -36,13 +36,13 @@ export class Queue {
   }
 
   // Shows any pair, or a source by itself.
-  async open(source, target = "", drawn = "") {
+  async open(source, target = "", drawn = "", why = "") {
     const asked = ++this.asked;
     this.app.show("queue");
     this.waiting(true);
     try {
       const item = await read("item", { source, target });
-      if (asked === this.asked) this.show(drawn ? { ...item, drawn } : item);
+      if (asked === this.asked) this.show(drawn ? { ...item, drawn, why } : item);
     } catch (error) {
       if (asked !== this.asked) return;
       this.app.say(error.message);
@@ -69,7 +69,7 @@ export class Queue {
   choose(target) {
     if (this.busy || !this.item) return;
     if (this.item.target && this.item.target.iri === target) return this.decide("match");
-    this.open(this.item.source.iri, target, this.item.drawn);
+    this.open(this.item.source.iri, target, this.item.drawn, this.item.why);
   }
 
   number(number) {

@@ -74,6 +74,7 @@ def sign_in(page, served, author="ann"):
     page.open("about:blank")
     page.open(served.address)
     page.run_until("document.getElementById('author-dialog').open")
+    assert text(page, "author") in ("your name", author)
     page.run("localStorage.setItem('kgalign-every', '0')")  # runs go on when a test asks for it
     page.run(f"document.getElementById('author-name').value = '{author}'")
     page.press("Enter")
@@ -257,8 +258,10 @@ def test_candidates_search_and_help_work_with_keys_alone(page, decisions):
     page.run_until("document.querySelectorAll('#found button').length > 3")
     page.press("ArrowDown")
     page.press("ArrowDown")
-    chosen = page.run("document.activeElement.textContent")
-    assert re.fullmatch("is .+ the same as .+[?]", chosen), "a target can be compared with the source that was shown"
+    assert page.run("document.activeElement.textContent") == "compare"
+    chosen = page.run("document.activeElement.getAttribute('aria-label')")
+    assert re.fullmatch("Is .+ the same as .+[?]", chosen), "a target can be compared with the source that was shown"
+    assert "compare puts one beside" in text(page, "search-said")
     page.press("Enter")
     page.run_until(f"!document.getElementById('search-dialog').open && {SETTLED}")
     assert chosen.split()[1] in text(page, "question")
@@ -436,6 +439,15 @@ def test_the_page_fits_a_phone_and_a_thumb(served):
             page.run(f"document.querySelector('[data-view={view}]').click()")
             page.run_until(f"!document.getElementById('{view}').hidden")
             assert page.run("document.documentElement.scrollWidth") <= 390
+        page.run("document.querySelector('[data-view=links]').click()")
+        page.run_until("document.querySelectorAll('#rows tr.link').length > 10")
+        ends = page.run(
+            "['[data-sort=probability]', 'th.score'].map((each) => document.querySelector('#table ' + each).getBoundingClientRect())"
+            ".flatMap((box) => [box.left, box.right])"
+        )
+        assert ends[2] <= ends[0] < ends[1] <= ends[3], "the word stays in its column"
+        shown = page.run("[...document.querySelectorAll('#rows .score')].map((each) => each.textContent)")
+        assert all(re.fullmatch(r"[01][.][0-9]{3}", each) for each in shown)
 
 
 def test_whatever_can_be_used_has_a_name_for_a_screen_reader(page):

@@ -403,6 +403,9 @@ def test_a_command_exports_the_decisions_and_opens_nothing(folder, tmp_path, cap
         assert command("review", folder, "--export", path) == 0
         assert "1 decision in " in capsys.readouterr().err
         assert path.read_text("utf-8") == session.sssom()
+        session.decide("ann", *session.next("ann").pair, "skip", "r2")
+        assert command("review", folder, "--export", path, "--force") == 0
+        assert "1 decision (1 skipped) in " in capsys.readouterr().err
     assert "exists already" in refused(capsys, "review", folder, "--export", path)
     assert command("review", folder, "--export", path, "--force") == 0
     assert len(read(DEMOS / "fr_en", decisions=path)[0].decided) == 1

@@ -10,7 +10,7 @@ import typer
 
 from kgalign.cli.options import Changed
 from kgalign.cli.printing import console, count, working
-from kgalign.decisions import decisions_beside, read_decisions
+from kgalign.decisions import SKIP, decisions_beside, not_undone, read_decisions
 from kgalign.drafts import check_new
 from kgalign.review import ReviewSession
 from kgalign.runs import read_report
@@ -68,7 +68,8 @@ def _export(run: Path, decisions: Path, changed: bool, path: Path, force: bool) 
     """Writes the decisions of a review that are in a file already."""
     read_report(run)
     check_new(path, force)
-    read_decisions(decisions)  # a review would begin a new file
+    entries = read_decisions(decisions)  # a review would begin a new file
+    skipped = sum(each.verdict == SKIP for each in not_undone(entries))
     with working("reading"), ReviewSession.open(run, decisions, changed=changed) as session:
         written = session.export(path, force)
-    console.print(f"{count(written, 'decision')} in {path}")
+    console.print(f"{count(written, 'decision')}{f' ({skipped:,} skipped)' if skipped else ''} in {path}")

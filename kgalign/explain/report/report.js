@@ -84,7 +84,7 @@ function drawBands() {
     const judged = links.right ? inside.filter((link) => links.right[link] >= 0) : [];
     const right = judged.filter((link) => links.right[link] === 1).length;
     const expected = inside.reduce((sum, link) => sum + probability(link), 0);
-    const truth = judged.length ? `${((100 * right) / judged.length).toFixed(1)} % of ${count(judged.length)} judged links are right` : inside.length ? `about ${count(Math.round(expected))} of them are right, by their probabilities` : "";
+    const truth = judged.length ? `${((100 * right) / judged.length).toFixed(1)} % of ${count(judged.length)} judged links are right` : inside.length === 1 ? `right with a probability of ${expected.toFixed(3)}` : inside.length ? `about ${count(Math.round(expected))} of them ${Math.round(expected) === 1 ? "is" : "are"} right, by their probabilities` : "";
     const show = element("button", { type: "button", className: "text", on: { click: () => { byId("band").value = band; refresh(); byId("links").scrollIntoView(); } } }, "show");
     const save = element("button", { type: "button", className: "text", on: { click: () => saveTable(inside, `${name}.tsv`) } }, "save as TSV");
     return element("div", { className: `band ${band}` }, name, element("b", {}, count(inside.length)), element("span", { className: "note" }, truth), show, save);

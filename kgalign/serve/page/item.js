@@ -41,7 +41,7 @@ export function drawGraphs(place, item, look) {
 // The name that is shown of an entity.
 export const shown = (entity, look) => (look.latin && entity.latin) || entity.name || entity.iri;
 
-export const percent = (probability) => (probability === null || probability === undefined ? "–" : probability.toFixed(probability > 0.99 && probability < 1 ? 3 : 2));
+export const percent = (probability) => (probability === null || probability === undefined ? "–" : probability.toFixed(3));
 
 function question(item, look) {
   const source = element("b", { lang: "" }, shown(item.source, look));

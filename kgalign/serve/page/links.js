@@ -97,7 +97,7 @@ export class Links {
     if (!this.counted) await this.count();
     const found = this.counted;
     if (!found || !found.links) return;
-    byId("confirm-text").textContent = `${count(found.links)} links become matches, decided by ${this.app.author}. By their probabilities, ${expected(found.probably_wrong)} of them will be wrong. One undo (z) takes all of them back.`;
+    byId("confirm-text").textContent = `${count(found.links)} ${found.links === 1 ? "link becomes a match" : "links become matches"}, decided by ${this.app.author}. By their probabilities, ${expected(found.probably_wrong)} of them will be wrong. One undo (z) takes all of them back.`;
     const dialog = byId("confirm-dialog");
     dialog.returnValue = "no";
     dialog.showModal();
@@ -105,7 +105,7 @@ export class Links {
     if (dialog.returnValue !== "yes") return;
     try {
       const { accepted } = await this.app.outbox.change("accept", { author: this.app.author, line: found.line, filters: found.filters, links: found.links, request: newId() });
-      this.app.say(`Saved. ${count(accepted)} links accepted together.`, true);
+      this.app.say(`Saved. ${count(accepted)} ${accepted === 1 ? "link" : "links"} accepted together.`, true);
       this.app.decided();
     } catch (error) {
       this.app.say(`Not accepted: ${error.message}`);

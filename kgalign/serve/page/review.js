@@ -226,7 +226,7 @@ async function begin() {
   for (const name of ["latin", "scores"]) byId(name).addEventListener("click", () => turn(name));
   let width = innerWidth;
   addEventListener("resize", () => { if (innerWidth !== width) { width = innerWidth; queue.redraw(); } });
-  byId("author").textContent = app.author;
+  byId("author").textContent = app.author || "your name";
   drawLook();
   show("queue");
   const { title, decisions, log } = await meet();

@@ -25,7 +25,7 @@ export function startSearch(app) {
     if (ours) made.append(element("button", { type: "button", on: { click: () => go(row.source, row.target) } }, text, where));
     else made.append(element("span", {}, text, where));
     if (theirs && item && row.source !== item.source.iri)
-      made.append(element("button", { type: "button", className: "text", on: { click: () => go(item.source.iri, row.target) } }, `is ${theirs} the same as ${shown(item.source, app.look)}?`));
+      made.append(element("button", { type: "button", className: "text", "aria-label": `Is ${theirs} the same as ${shown(item.source, app.look)}?`, on: { click: () => go(item.source.iri, row.target) } }, "compare"));
     return made;
   }
 
@@ -40,7 +40,8 @@ export function startSearch(app) {
       const rows = await read("search", { text, limit: MOST });
       if (own !== asked) return;
       list.replaceChildren(...rows.map(result));
-      said.textContent = rows.length === MOST ? `the first ${MOST}` : rows.length ? `${count(rows.length)} found` : "nothing found";
+      const found = rows.length === MOST ? `the first ${MOST}` : rows.length ? `${count(rows.length)} found` : "nothing found", item = app.current();
+      said.textContent = list.querySelector(".text") ? `${found}; compare puts one beside ${shown(item.source, app.look)}` : found;
     } catch (error) {
       said.textContent = error.message;
     }

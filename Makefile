@@ -60,7 +60,7 @@ docs: .venv/docs
 INSTALL := $(RUN)pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable
 
 .venv/core: pyproject.toml constraints.txt
-	@echo "setting up .venv, a minute or two"
+	@echo "setting up .venv, which takes some minutes"
 	$(PYTHON) -m venv .venv
 	$(INSTALL) .
 	touch $@

@@ -22,13 +22,19 @@ def write_pair(folder):
     (folder / "gold.tsv").write_text("Rome\tRoma\nItaly\tItalia\nFrance\tFrance\n")
 
 
-def test_demo_shows_that_each_step_beats_greedy(tmp_path):
+def test_demo_shows_that_each_step_beats_greedy_and_says_what_is_next(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))  # where the shell does not find the command
+    activate = Path(sys.executable).with_name("activate")
     done = kgalign("demo", "--json", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     runs = json.loads(done.stdout)
     hits = {name: run["metrics"]["hits@1"] for name, run in runs.items()}
     assert min(hits["easy-to-hard"], hits["joint"], hits["both"]) > hits["greedy"] > hits["names alone"]
     assert (tmp_path / "kgalign-demo" / "alignment.tsv").is_file()
+    assert "many to one: links that share their target" in done.stderr
+    assert done.stderr.splitlines()[-1].startswith(
+        f"next: . {activate}, then kgalign info" if activate.is_file() else "next: kgalign info"
+    )
 
 
 def test_align_two_tables_with_nothing_else(tmp_path):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
+import shutil
+import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -19,6 +22,11 @@ from kgalign.datasets import demo as read_demo
 from kgalign.models import BASELINE, DEFAULT
 from kgalign.reasoning import Rules
 from kgalign.runs import check_free
+
+MEANINGS = (
+    "joint decides on all queries together, both does so from easy to hard; hits@1: queries linked to their right target; "
+    "many to one: links that share their target with another"
+)
 
 
 def demo(
@@ -44,11 +52,23 @@ def demo(
         with working(label):
             runs[label] = align(task, gold, model=model, rules=rules)
     figures = {label: run.metrics or {} for label, run in runs.items()}
-    _show_table(figures, task.protocol, console if as_json else Screen())
+    out = console if as_json else Screen()
+    _show_table(figures, task.protocol, out)
+    out.print(MEANINGS, soft_wrap=True)
     folder = runs["both"].write(output)
     if as_json:
         print_json({label: run.report() for label, run in runs.items()})
     console.print(f"The links of the last row are in {folder}/alignment.tsv; {folder}/report.html shows the evidence for each")
+    console.print(f"next: {_activation()}kgalign info LEFT RIGHT, with two graphs of your own")
+
+
+def _activation() -> str:
+    """What to type first where the shell does not find the command, as after `make demo`."""
+    script = Path(sys.executable).with_name("activate")
+    if shutil.which("kgalign") or not script.is_file():
+        return ""
+    here = script.relative_to(Path.cwd()) if script.is_relative_to(Path.cwd()) else script
+    return f". {shlex.quote(str(here))}, then "
 
 
 def _show_table(rows: Mapping[str, Mapping[str, Any]], protocol: str, out: Console) -> None:

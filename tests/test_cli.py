@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from commands import QUICK
 
 from kgalign.datasets import DEMOS
 
@@ -43,6 +44,16 @@ def test_align_two_tables_with_nothing_else(tmp_path):
     assert done.returncode == 0, done.stderr
     lines = (tmp_path / "run" / "alignment.tsv").read_text().splitlines()
     assert {tuple(line.split("\t")[:2]) for line in lines[1:]} >= {("Paris", "Paris"), ("France", "France")}
+
+
+def test_the_first_run_says_that_it_compiles_and_later_ones_do_not(tmp_path, monkeypatch):
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "compiled"))
+    write_pair(tmp_path)
+    told = "the first run compiles code, which takes up to a minute"
+    planned = [kgalign("info", "left.tsv", "right.tsv", "--plan", cwd=tmp_path).stdout]
+    runs = [kgalign("align", "left.tsv", "right.tsv", *QUICK, "-o", name, cwd=tmp_path).stderr for name in ("one", "two")]
+    planned.append(kgalign("info", "left.tsv", "right.tsv", "--plan", cwd=tmp_path).stdout)
+    assert [told in text for text in (*runs, *planned)] == [True, False, True, False], (runs, planned)
 
 
 def test_align_prints_machine_readable_figures(tmp_path):

@@ -1,6 +1,7 @@
 """What a run will take, before it is run."""
 
 import json
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -24,12 +25,19 @@ def test_info_says_what_a_run_takes_on_this_machine(graphs, capsys):
     lines = capsys.readouterr().out.splitlines()
     found = dict(line.strip().split(": ", 1) for line in lines[lines.index("a run with the default options:") + 1 :])
     assert list(found) == ["reading", "time after reading", "memory", "engine", "speed of this machine"]
-    assert " s to " in found["time after reading"]
+    time = found["time after reading"].split("; ")[0]
+    assert " s to " in time or time.startswith("about "), "one number where both ends are the same"
     assert found["engine"].startswith("local: ")
     assert command(["info", *graphs, "--plan", "--json"]) == 0
     plan = json.loads(capsys.readouterr().out)["plan"]
     assert plan["sizes"] == {"entities": 134, "triples": 120, "literals": 0}
     assert 0 < plan["seconds"][0] <= plan["seconds"][1]
+
+
+def test_a_plan_says_how_far_apart_the_ends_of_the_estimate_are(graphs, capsys, monkeypatch):
+    monkeypatch.setattr("kgalign.plan.probe_seconds", lambda: 1e3)
+    assert command(["info", *graphs, "--plan"]) == 0
+    assert re.search(r"time after reading: [\d.]+ (s|min|h) to [\d.]+ (s|min|h)", capsys.readouterr().out)
 
 
 def test_a_plan_is_for_two_graphs(graphs, capsys):

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from kgalign.align import align, check_storage, choose_model
+from kgalign.cli.compiling import tell_of_compiling
 from kgalign.cli.engines import check_engine, opened_engine, work_as_part
 from kgalign.cli.options import (
     RULES,
@@ -218,6 +219,7 @@ def align_command(
             task, gold_links = read(**files, gold=gold, protocol=protocol.value if protocol else None, **how)  # type: ignore[arg-type]
         seconds = {"read": time.perf_counter() - began}
         show_task(task, seconds["read"])
+        tell_of_compiling()
         with shown_progress(console) as progress:
             run = align(
                 task,

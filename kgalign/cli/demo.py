@@ -15,6 +15,7 @@ from rich.console import Console
 from rich.table import Table
 
 from kgalign.align import align
+from kgalign.cli.compiling import tell_of_compiling
 from kgalign.cli.options import AsJson, Output
 from kgalign.cli.printing import Screen, console, print_json, size, working
 from kgalign.datasets import PAIRS
@@ -39,6 +40,7 @@ def demo(
     task, gold = read_demo(pair)
     console.print(f"World facts of Unicode CLDR, {pair.replace('_', '-')}: {size(task.source)} and {size(task.target)},")
     console.print(f"{len(task.seeds)} seeds, {len(gold)} test links, {task.protocol} protocol.")
+    tell_of_compiling()
     plain = Rules(max_rounds=0)
     variants = {
         "names alone": (BASELINE, replace(plain, decoder="greedy")),

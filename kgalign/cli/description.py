@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from kgalign.cli.compiling import COMPILES, is_compiled
 from kgalign.cli.printing import with_flags
 from kgalign.data import INDIVIDUAL, KINDS, KnowledgeGraph
 from kgalign.features.words import fold
@@ -50,12 +51,14 @@ def describe(graph: KnowledgeGraph) -> dict[str, Any]:
 
 def plan_lines(plan: Plan, reading: float) -> dict[str, str]:
     """What a run will take, in words."""
+    times = dict.fromkeys(map(duration, plan.seconds))
+    time = " to ".join(times) if len(times) > 1 else f"about {next(iter(times))}"
     free = "" if plan.free_mb is None else f"; {plan.free_mb / 1024:.1f} GiB are free"
     threads = "1 thread" if plan.cores == 1 else f"{plan.cores} threads"
     where = "of one process" if plan.engine == "local" else "here, and those of other machines"
     return {
         "reading": duration(reading),
-        "time after reading": f"{duration(plan.seconds[0])} to {duration(plan.seconds[1])}",
+        "time after reading": time if is_compiled() else f"{time}; {COMPILES}",
         "memory": f"about {plan.memory_mb / 1024:.1f} GiB{free}",
         "engine": f"{plan.engine}: {threads} {where}",
         "speed of this machine": f"{plan.speed:.2f} of the one that the estimates were measured on",

@@ -102,7 +102,8 @@ def info(
         out.print(
             "\n".join(
                 ["a run with the default options:", *(f"  {key}: {text}" for key, text in plan_lines(estimate, reading).items())]
-            )
+            ),
+            soft_wrap=True,
         )
 
 

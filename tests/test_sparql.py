@@ -2,6 +2,7 @@
 
 import json
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -109,10 +110,29 @@ def test_a_lasting_failure_is_one_line():
         pytest.raises(DataError, match="expected the results of a SPARQL query"),
     ):
         read_statements(address, wait=waits.append)
-    with pytest.raises(DataError, match=r"http://127\.0\.0\.1:1/: expected the results of a SPARQL query, but 6 times"):
-        read_statements("http://127.0.0.1:1/", wait=waits.append)
     with endpoint("") as (address, _), pytest.raises(DataError, match="the graph is empty"):
         read_statements(address)
+
+
+def test_a_host_that_refuses_is_asked_three_times_and_an_unknown_one_once(monkeypatch):
+    waits = []
+    refused = r"http://127\.0\.0\.1:1/: .* but 3 times the host 127\.0\.0\.1:1 refused the connection; is the address right"
+    with pytest.raises(DataError, match=refused):
+        read_statements("http://127.0.0.1:1/", wait=waits.append)
+    assert waits == [1, 2]
+    for code, message, pauses in (
+        (socket.EAI_NONAME, r"^http://no\.example/: cannot find the host no\.example; is the address right\?$", []),
+        (socket.EAI_AGAIN, "but 3 times it cannot find the host no.example; is the address right", [1, 2]),
+    ):
+        waits.clear()
+
+        def resolve(*_, code=code, **__):
+            raise socket.gaierror(code, "Name or service not known")
+
+        monkeypatch.setattr(socket, "getaddrinfo", resolve)
+        with pytest.raises(DataError, match=message):
+            read_statements("http://no.example/", wait=waits.append)
+        assert waits == pauses
 
 
 def test_an_endpoint_that_does_not_page_is_refused():

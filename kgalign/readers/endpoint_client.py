@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import socket
 import time
 import urllib.error
 import urllib.parse
@@ -21,6 +22,7 @@ Result = TypeVar("Result")
 Wait = Callable[[float], None]  # passes so many seconds
 SMALLEST_PAGE = 100
 ATTEMPTS = 6
+FEW_ATTEMPTS = 3  # where the host cannot be reached at all
 LONGEST_WAIT = 60.0  # seconds
 PART = 1 << 16  # bytes that are read at once
 TEMPORARY = (408, 425, 429, 500, 502, 503, 504)  # HTTP statuses after which the same request may succeed
@@ -74,7 +76,11 @@ class Client:
                 is_last |= error.code not in TEMPORARY
                 error.close()
             except (urllib.error.URLError, OSError, HTTPException, ValueError) as error:
-                problem = str(error) or type(error).__name__
+                cause = error.reason if isinstance(error, urllib.error.URLError) else error
+                if isinstance(cause, socket.gaierror) and cause.errno != socket.EAI_AGAIN:
+                    raise DataError(f"{self.endpoint}: cannot find the host {self._host()}; is the address right?") from None
+                problem = self._in_words(cause)
+                is_last |= attempt >= FEW_ATTEMPTS and isinstance(cause, socket.gaierror | ConnectionRefusedError)
             problem = one_line(problem, LONGEST_PROBLEM)
             if is_last:
                 times = f" {attempt} times" if attempt > 1 else ""
@@ -85,6 +91,17 @@ class Client:
             self.page = smaller
             self._pause(problem, min(LONGEST_WAIT, max(least_wait, 2.0 ** (attempt - 1))))
         raise AssertionError("the last attempt returns or raises")
+
+    def _in_words(self, cause: BaseException | str) -> str:
+        """What kept an answer from coming."""
+        if isinstance(cause, socket.gaierror):
+            return f"it cannot find the host {self._host()}"
+        if isinstance(cause, ConnectionRefusedError):
+            return f"the host {self._host()} refused the connection"
+        return str(cause) or type(cause).__name__
+
+    def _host(self) -> str:
+        return urllib.parse.urlsplit(self.endpoint).netloc.rpartition("@")[2]
 
     def _pause(self, problem: str, seconds: float) -> None:
         if seconds > self._seconds_left():

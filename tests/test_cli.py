@@ -288,7 +288,7 @@ def test_info_shows_where_names_come_from_unabridged_on_a_narrow_terminal(tmp_pa
     lines = done.stdout.splitlines()
     at = lines.index("names by class, target:")
     assert lines[at + 1 : at + 4] == [
-        "  no class: 2 subjects",
+        "  classes with fewer than 10 members: 2 subjects",
         "    names: rdfs:label on 100% (well known)",
         "    no names: http://a.very.long.address/of/a/schema#legs on 100% (not text)",
     ]

@@ -226,3 +226,14 @@ def test_thousands_of_properties_that_say_that_they_hold_names_are_looked_throug
     graph = read_graph(tmp_path / "g.nt")
     assert "Name 17" in graph.names
     assert time.process_time() - began < 10
+
+
+def test_small_classes_are_not_called_no_class(tmp_path):
+    typed = "".join(f'<http://x/{n}> a <http://x/C{n % 3}> ; <http://x/n> "name {n}" .\n' for n in range(15))
+    (tmp_path / "g.ttl").write_text(typed)
+    assert [each["class"] for each in read_graph(tmp_path / "g.ttl").record["names by class"]] == [
+        "classes with fewer than 10 members"
+    ]
+    (tmp_path / "g.ttl").write_text(typed + '<http://x/other> <http://x/n> "other" .\n')
+    (found,) = read_graph(tmp_path / "g.ttl").record["names by class"]
+    assert (found["class"], found["subjects"]) == ("no class, or classes with fewer than 10 members", 16)

@@ -334,6 +334,7 @@ def _groups(side: Statements) -> tuple[Ints, list[str]]:
     often = np.bincount(typed[:, 2], minlength=count)
     usable = np.argsort(-often, kind="stable")[:MOST_GROUPS]
     usable = usable[often[usable] >= LEAST_SUBJECTS]
+    full = len(usable) == MOST_GROUPS
     for kind in usable.tolist():  # the rarest comes last, and counts
         names.append(side.entities[kind])
         groups[typed[typed[:, 2] == kind, 0]] = len(names) - 1
@@ -341,8 +342,19 @@ def _groups(side: Statements) -> tuple[Ints, list[str]]:
         if (kinds[subjects] == kind).any():
             names.append(name)
             groups[subjects[kinds[subjects] == kind]] = len(names) - 1
+    if TABLE not in side.record:
+        names[0] = _rest_name(
+            subjects[groups[subjects] == 0], typed[:, 0], max(LEAST_SUBJECTS, int(often[usable].min()) + 1 if full else 0)
+        )
     used, groups[subjects] = np.unique(groups[subjects], return_inverse=True)
     return groups, [names[number] for number in used.tolist()]
+
+
+def _rest_name(rest: Ints, typed: Ints, least: int) -> str:
+    """What the subjects are called that no group of their class has: those without a class, and those of small classes."""
+    has_class = np.isin(rest, typed)
+    small = f"classes with fewer than {least:,} members"
+    return "no class" if not has_class.any() else small if has_class.all() else f"no class, or {small}"
 
 
 def _describe_properties(side: Statements, groups: Ints, count: int) -> list[dict[str, Property]]:

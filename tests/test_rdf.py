@@ -234,6 +234,18 @@ def test_a_statement_with_a_bad_iri_is_kept_and_counted(tmp_path, name):
         read_graph(tmp_path / name, strict=True)
 
 
+@pytest.mark.parametrize("name", ["g.nt", "g.ttl", "g.trig"])
+@pytest.mark.parametrize(
+    "cut", ['<http://x/b> <http://x/n> "Par', "<http://x/b> <http://x/r>", '<http://x/b> <http://x/n> """Paris\n']
+)
+def test_a_file_that_ends_inside_a_statement_is_said_to_be_cut_off(tmp_path, name, cut):
+    path = write(tmp_path / name, f'<http://x/a> <http://x/n> "Rome" .\n{cut}')
+    told = "the file ends in the middle of a statement: is it cut off?"
+    assert (told in read_graph(path).record["first broken"][-1]) == (name != "g.nt" or not cut.endswith("\n"))
+    write(path, '<http://x/a> <http://x/n> "Rome" .\n<http://x/b> rubbish .')
+    assert told not in read_graph(path).record["first broken"][0]
+
+
 def test_the_lost_lines_of_a_document_are_one_message(tmp_path):
     rows = "".join(f"x:s{i} x:r x:o{i} .\n" for i in range(5))
     graph = read_graph(write(tmp_path / "g.trig", f'@prefix x: <http://x/> .\n{rows}x:q x:n """no end .\n{rows}'))

@@ -30,6 +30,7 @@ from kgalign.seams import Statements
 BLOCK = 1 << 18  # bytes that are read at once
 NOT_CLOSED = SyntaxError("a literal is not closed")
 LOST = "; lines {} to {} could not be read"
+CUT_OFF = "; the file ends in the middle of a statement: is it cut off?"
 MOST_SHOWN = 400  # bytes of a broken sentence
 MOST_ERRORS = 1000  # errors in a row, after which the rest of the file is given up
 
@@ -96,7 +97,8 @@ def _read_lines(file: RdfFile) -> Iterator[Quad]:
             yield from list(parse_text(block, file.kind))  # all or nothing, or a broken block would be read twice
         except (SyntaxError, MemoryError):
             for line_number, line in enumerate(block.split(b"\n"), start=number):
-                yield from _checked(file, _read_piece(file, line, line_number), line, line_number)
+                is_cut = line_number == number + block.count(b"\n") and _is_cut(line, len(line))  # only a last line has no end
+                yield from _checked(file, _read_piece(file, line, line_number), line, line_number, CUT_OFF if is_cut else "")
         number += block.count(b"\n")
 
 
@@ -202,15 +204,21 @@ def _read_one_by_one(file: RdfFile, rest: _Rest, prefixes: Prefixes, is_last: bo
             if piece is None or (sound != end and max(sound, opened) >= 0):
                 end = sound if sound >= 0 else len(text)
                 last = number + text.count(b"\n", begin, end - 1)
-                file.report(number, NOT_CLOSED, text[begin : begin + MOST_SHOWN].decode(errors="ignore"), LOST.format(number, last))
+                lost = LOST.format(number, last) + (CUT_OFF if is_last and _is_cut(text, end) else "")
+                file.report(number, NOT_CLOSED, text[begin : begin + MOST_SHOWN].decode(errors="ignore"), lost)
                 piece = None
         if piece is not None:
-            yield from _checked(file, piece, text[begin:end], number)
+            yield from _checked(file, piece, text[begin:end], number, CUT_OFF if is_last and _is_cut(text, end) else "")
             if piece.parser is not None:
                 prefixes.add(piece.parser)
         number += text.count(b"\n", begin, end)
         begin = end
     return _Rest(text[begin:], number)
+
+
+def _is_cut(text: bytes, end: int) -> bool:
+    """Whether what ends there is the last of the text, and no statement ends there."""
+    return end == len(text) and not text[-MOST_SHOWN:].rstrip().endswith(b".")
 
 
 def _read_piece(file: RdfFile, text: bytes, number: int, declared: bytes = b"") -> _Piece:
@@ -232,14 +240,14 @@ def _read_piece(file: RdfFile, text: bytes, number: int, declared: bytes = b"") 
     return _Piece(quads, parser, problem, is_mended=True)
 
 
-def _checked(file: RdfFile, piece: _Piece, text: bytes, number: int) -> list[Quad]:
-    """The statements of a piece that begins on that line; its error is counted, or refused."""
+def _checked(file: RdfFile, piece: _Piece, text: bytes, number: int, lost: str = "") -> list[Quad]:
+    """The statements of a piece that begins on that line; its error is counted, with what is lost by it, or refused."""
     if piece.problem is not None:
         number += (piece.problem.lineno or 1) - 1
         if piece.is_mended:
             file.mend(number, beginning(text.decode()), reason(piece.problem))
         else:
-            file.report(number, piece.problem, text.decode())
+            file.report(number, piece.problem, text.decode(), lost)
     return piece.quads
 
 

@@ -4,6 +4,7 @@ import bz2
 import datetime
 import gzip
 import json
+import re
 import time
 
 import pyarrow as pa
@@ -350,7 +351,7 @@ def test_a_table_without_names_does_not_link_by_its_ids(tmp_path):
     assert not (kgalign.align(task).alignment.scores > 0.5).any()
 
 
-def test_a_table_is_aligned_to_rdf_and_merged_without_entities_of_values(tmp_path, monkeypatch):
+def test_a_table_is_aligned_to_rdf_and_merged_without_entities_of_values(tmp_path, monkeypatch, capsys):
     from kgalign.cli.merge import merge
 
     (tmp_path / "a.csv").write_text(COMPANIES)
@@ -369,7 +370,11 @@ def test_a_table_is_aligned_to_rdf_and_merged_without_entities_of_values(tmp_pat
     monkeypatch.chdir(tmp_path)
     assert command("align", "a.csv", "b.ttl", "--id-source", "company", "--table") == 0
     assert read_task("run")[0].source.entities[0] == "Siemens AG"
+    capsys.readouterr()
     merge(tmp_path / "run", tmp_path / "merged.nt")
+    assert re.search(
+        r"left out: \d+ links? of values in cells, which are no rows of a table, such as country=", capsys.readouterr().err
+    )
     merged = (tmp_path / "merged.nt").read_text()
     assert '<http://x/c55> <urn:kgalign:relation:city> "Maranello" .' in merged
     assert "country=" not in merged

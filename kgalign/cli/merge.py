@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,8 +11,8 @@ import typer
 
 from kgalign.characters import escaped
 from kgalign.cli.options import Changed
-from kgalign.cli.printing import console, size, working
-from kgalign.data import KnowledgeGraph
+from kgalign.cli.printing import console, count, size, working
+from kgalign.data import Alignment, AlignmentTask, KnowledgeGraph
 from kgalign.drafts import check_new, check_writable
 from kgalign.errors import OptionError
 from kgalign.features.relations import relation_matches
@@ -47,11 +47,14 @@ def merge(
             _check_output(beside, run, reading, force)
         task, _ = read_task(run, True)  # its files were checked above
         whole = _read_whole(reading)
-    task, found = without_value_entities(task, read_links(run, task))
+    whole_task, every = task, read_links(run, task)
+    task, found = without_value_entities(whole_task, every)
     links, conflicts = single_links(found, task, least)
     conflicts += find_conflicts(task, links, relation_matches(task, links))
     counted = f"{len(conflicts):,} conflict{'' if len(conflicts) == 1 else 's'}"
     console.print(f"{len(links):,} links join {size(task.source)} and {size(task.target)}; {counted}")
+    if left_out := list(_left_out(whole_task, every, task, found, least)):
+        console.print(f"left out: {'; '.join(left_out)}")
     if dry_run:
         for each in conflicts[:20]:
             entity, about, *values = map(escaped, (each.entity, each.property, each.source, each.target))
@@ -60,8 +63,19 @@ def merge(
             console.print(f"and {len(conflicts) - 20:,} more; without --dry-run all of them are written to a table")
         return
     write_conflicts(conflicts, beside, force)
-    count = write_merged(merged(task, links, whole), output, force)
-    console.print(f"{count:,} statements in {output}, conflicts in {beside}")
+    written = write_merged(merged(task, links, whole), output, force)
+    console.print(f"{written:,} statements in {output}, conflicts in {beside}")
+
+
+def _left_out(whole: AlignmentTask, every: Alignment, rows: AlignmentTask, found: Alignment, least: float) -> Iterator[str]:
+    """How many links of the run are not merged, and why."""
+    if count_of_values := len(every) - len(found):
+        is_value = every.sources >= len(rows.source.entities), every.targets >= len(rows.target.entities)
+        side = int(not is_value[0].any())
+        example = (whole.source, whole.target)[side].entities[every.pairs[is_value[side]][0, side]]
+        yield f"{count(count_of_values, 'link')} of values in cells, which are no rows of a table, such as {escaped(example)}"
+    if improbable := int((found.scores < least).sum()):
+        yield f"{count(improbable, 'link')} below {least:g} (--least)"
 
 
 def _check_output(path: Path, run: Path, reading: Mapping[str, Any], force: bool) -> None:

@@ -233,6 +233,10 @@ def test_nothing_found_is_exit_one_with_a_hint(tmp_path):
         (["align", "left.tsv", "right.tsv", "--set", "k=many"], "--set k=many: expected a whole number, such as 20"),
         (["align", "left.tsv", "right.tsv", "--protocol", "shut"], "shut"),
         (["align", "left.tsv", "right.tsv", "--typo"], "--typo"),
+        (
+            ["align", "left.tsv", "right.tsv", "--threshold", "0.5"],
+            "No such option: --threshold. Each link in alignment.tsv has its probability: choose there, or with kgalign merge --least",
+        ),
         (["align", "left.tsv", "right.tsv", "--seed", "-1"], "--seed"),
         (
             ["align", "left.tsv", "right.tsv", "--set", "temperature=0", "--model", "names"],

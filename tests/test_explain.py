@@ -358,6 +358,8 @@ def test_a_run_folder_explains_itself_without_its_graphs(tmp_path):
 def test_a_folder_that_is_no_run_is_refused(tmp_path):
     with pytest.raises(DataError, match=r"evidence\.parquet: no such file"):
         read_explanations(tmp_path, "Rome")
+    with pytest.raises(DataError, match=r"^nowhere: no such run folder; expected one that kgalign align has written"):
+        read_explanations("nowhere", "Rome")
 
 
 LEFT = """<http://l/Rome> <http://l/in> <http://l/Italy> .

@@ -262,7 +262,7 @@ def test_broken_input_is_refused_in_one_line_and_writes_nothing(folder, capsys):
     assert "missing.nt" in refused(capsys, "update", "run", "--source", "missing.nt")
     assert "missing.jsonl" in refused(capsys, "update", "run", "--decisions", "missing.jsonl")
     assert "a.nt: exists and is not a run" in refused(capsys, "update", "run", "--source", "b.nt", "-o", "a.nt")
-    assert "no such file" in refused(capsys, "update", "nowhere")
+    assert "nowhere: no such run folder" in refused(capsys, "update", "nowhere")
     for name in ("update.npz", "candidates.parquet", "alignment.tsv"):
         whole = (folder / "run" / name).read_bytes()
         (folder / "run" / name).write_bytes(whole[: len(whole) // 2])

@@ -29,6 +29,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "download": bench.download,
     "bench": bench.bench,
 }
+THRESHOLDS = "Each link in alignment.tsv has its probability: choose there, or with kgalign merge --least"
 BROKEN_PIPE = 141  # as a shell has it
 UsageProblem: type[Any] = typer.BadParameter.__mro__[2]  # the class of every usage error; typer does not name it
 
@@ -68,7 +69,8 @@ def run(arguments: Sequence[str]) -> int:
     except KgalignError as error:
         return fail(_message(arguments, error))
     except UsageProblem as error:
-        return fail(error.format_message())
+        hint = f" {THRESHOLDS}" if getattr(error, "option_name", None) in ("--threshold", "--min-score") else ""
+        return fail(f"No such option: {error.option_name}.{hint}" if hint else error.format_message())
     except (KeyboardInterrupt, typer.Abort):
         return fail("interrupted; nothing was written", INTERRUPTED)
     except SystemExit as ended:

@@ -52,6 +52,8 @@ def reading_of(folder: str | Path, report: Mapping[str, Any]) -> dict[str, Any]:
 def expect_file(folder: str | Path, name: str) -> Path:
     """The path of a file in a run folder, which must exist."""
     path = Path(folder) / name
+    if not path.parent.exists():
+        raise DataError(f"{path.parent}: no such run folder; expected one that kgalign align has written")
     if not path.is_file():
         raise DataError(f"{path}: no such file; expected a run folder, as kgalign align writes it")
     return path

@@ -88,7 +88,7 @@ def test_an_unmatched_entity_shows_its_best_candidate():
     iraq = explain(4)
     assert iraq.link is None
     assert iraq.runner_up.name == "Maine"
-    assert "has no match: its best candidate is not probable enough." in str(iraq)
+    assert "has no match: its best candidate is not probable enough (0.700) beside other queries and no match." in str(iraq)
 
 
 def test_the_text_names_everything():
@@ -319,7 +319,8 @@ def test_an_explanation_shows_how_much_each_kind_of_evidence_adds_to_the_score()
     assert amounts["neighbours"] > 0
     assert {each.kind for each in rome.runner_up.contributions} <= amounts.keys()
     text = str(rome)
-    assert "Evidence, in log-odds    link    runner-up" in text
+    assert "Evidence, in points    link    runner-up" in text
+    assert "the probability also weighs other queries and no match" in text
     assert f"{amounts['names']:+.2f}" in text
     assert "character n-grams that the two most similar names have in common" in text
 
@@ -331,7 +332,7 @@ def test_contributions_come_from_any_model_that_explains(tmp_path):
         ("equality", "the same number", 8.0),
         ("oddness", "an odd number", -0.12),
     ]
-    assert "  score                 +7.88" in str(milan)
+    assert "  score               +7.88" in str(milan)
     assert read_explanations(run.write(tmp_path / "run"), "milan") == [milan]
 
 
@@ -339,7 +340,7 @@ def test_a_model_that_does_not_explain_shows_no_contributions(tmp_path):
     run = align(small_task(), model="names", max_rounds=0)
     (rome,) = run.explain("rome")
     assert rome.link.contributions == rome.runner_up.contributions == ()
-    assert "log-odds" not in str(rome)
+    assert "Evidence" not in str(rome)
     assert read_explanations(run.write(tmp_path / "run"), "rome") == [rome]
 
 

@@ -462,7 +462,7 @@ def test_what_a_notebook_shows_has_the_figures_and_the_evidence(run):
     assert ">10<" in run.task.source._repr_html_()
     assert f"{len(run.links):,} links" in run._repr_html_()
     shown = run.explain("f1")._repr_html_()
-    for part in ("The Third Man is Third Man", "Evidence, in log-odds", "runner-up", "Linked neighbours", "Carol Reed"):
+    for part in ("The Third Man is Third Man", "Evidence, in points", "runner-up", "Linked neighbours", "Carol Reed"):
         assert part in shown
     assert str(run.explain("f1")) == str(run.explain("f1")[0])
     assert len(repr(run)) + len(repr(run.links)) + len(repr(run.task)) < 400

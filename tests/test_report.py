@@ -206,7 +206,7 @@ def test_an_opened_link_shows_how_much_each_kind_of_evidence_adds(page, tmp_path
     page.open(tmp_path / "report.html")
     page.run("document.getElementById('search').value = 'rome'; refresh(); document.querySelector('tr.link').click()")
     heads = page.run("[...document.querySelectorAll('.contributions thead th')].map((cell) => cell.textContent)")
-    assert heads == ["evidence, in log-odds", "link", "runner-up"]
+    assert heads == ["evidence, in points", "link", "runner-up"]
     rows = page.run(
         "[...document.querySelectorAll('.contributions tbody tr')].map((row) => [row.title, row.children[1].textContent])"
     )

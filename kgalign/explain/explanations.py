@@ -12,6 +12,8 @@ from kgalign.iri import local_name
 
 LONGEST_VALUE = 60  # characters of a name or a literal
 MOST_OTHER_LINKS = 5  # of a source that are listed
+EVIDENCE = "Evidence, in points"
+SCORE = "the sum: it ranks the candidates of one query; the probability also weighs other queries and no match"
 
 
 @dataclass(frozen=True)
@@ -73,7 +75,7 @@ class Contribution:
     Attributes:
         kind: The name of the kind.
         description: The kind in words.
-        amount: In units of log-odds; below 0: evidence against the pair.
+        amount: In points of the score, which ranks the candidates of one query; below 0: evidence against the pair.
     """
 
     kind: str
@@ -219,7 +221,7 @@ def why_unmatched(best: Pair | None) -> str:
     return (
         f"its best candidate is the match of {best.taken_by_name or best.taken_by}"
         if best.taken_by
-        else "its best candidate is not probable enough"
+        else f"its best candidate is not probable enough ({best.probability:.3f}) beside other queries and no match"
     )
 
 
@@ -234,14 +236,14 @@ def contribution_rows(explanation: Explanation) -> tuple[list[str], list[tuple[s
         return [], []
     kinds = {each.kind: each.description for contributions in shown.values() for each in contributions}
     amounts = [{each.kind: each.amount for each in contributions} for contributions in shown.values()]
-    rows = [("score", [sum(each.values()) for each in amounts], "the sum of all kinds")]
+    rows = [("score", [sum(each.values()) for each in amounts], SCORE)]
     for kind in sorted(kinds, key=lambda kind: -abs(amounts[0].get(kind, 0.0))):
         rows.append((kind, [each.get(kind, 0.0) for each in amounts], kinds[kind]))
     return list(shown), rows
 
 
 def signed(amount: float) -> str:
-    """An amount of log-odds with its sign."""
+    """An amount of points with its sign."""
     return f"{amount:+.2f}" if amount else "0.00"
 
 
@@ -250,9 +252,8 @@ def _contribution_lines(explanation: Explanation) -> list[str]:
     labels, rows = contribution_rows(explanation)
     if not labels:
         return []
-    title = "Evidence, in log-odds"
-    width = max(len(title), *(len(kind) + 2 for kind, _, _ in rows))
-    lines = ["", title.ljust(width) + "".join(label.rjust(len(label) + 4) for label in labels)]
+    width = max(len(EVIDENCE), *(len(kind) + 2 for kind, _, _ in rows))
+    lines = ["", EVIDENCE.ljust(width) + "".join(label.rjust(len(label) + 4) for label in labels)]
     for kind, values, words in rows:
         columns = (signed(value).rjust(len(label) + 4) for label, value in zip(labels, values, strict=True))
         lines.append(f"  {kind}".ljust(width) + "".join(columns) + f"  {words}")

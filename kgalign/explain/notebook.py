@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kgalign.explain.explanations import Explanation, Pair, contribution_rows, names_text, signed, through, why_unmatched
+from kgalign.explain.explanations import EVIDENCE, Explanation, Pair, contribution_rows, names_text, signed, through, why_unmatched
 from kgalign.iri import local_name
 from kgalign.notebook import Cell, Shown, html_table
 
@@ -42,7 +42,7 @@ def _contributions_html(explanation: Explanation) -> str:
     if not labels:
         return ""
     cells = ((kind, *map(signed, amounts), words) for kind, amounts, words in rows)
-    return html_table("Evidence, in log-odds", ("", *labels, ""), cells)
+    return html_table(EVIDENCE, ("", *labels, ""), cells)
 
 
 def _values_html(pair: Pair | None) -> str:

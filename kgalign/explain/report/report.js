@@ -1,6 +1,7 @@
 // The scripts of the report, after those of drawing.js. All text from the data enters the page as text nodes or attributes, never as HTML.
 const data = JSON.parse(document.getElementById("data").textContent);
 const PAGE = 50;
+const SCORE = "the sum: it ranks the candidates of one query; the probability also weighs other queries and no match";
 const CONTROL = /[\x00-\x1f\x7f-\x9f\u2028\u2029]/g;
 const HAS_ESCAPES = /[\x00-\x1f\x7f-\x9f\u2028\u2029]|\\(?:[\\tnr]|x[0-9a-f]{2}|u[0-9a-f]{4})/;
 const { links, pairs, near, starts } = data;
@@ -313,6 +314,7 @@ function against(link) {
     if (lacking.length) say(`The runner-up lacks: ${lacking.join("; ")}.`);
   }
   if (runner >= 0 && pairs.taken_by[runner] >= 0) say(`The ${pair >= 0 ? "runner-up" : "best candidate"} is the match of ${sourceName(pairs.taken_by[runner])}.`);
+  else if (pair < 0 && runner >= 0) say("The best candidate is not probable enough beside other queries and no match.");
   if (links.right && pair >= 0 && links.right[link] >= 0) say(links.right[link] ? "The test links say that the link is right." : "The test links say that the link is wrong.");
   const table = element("table", { className: "plain" }, element("thead", {}, head), element("tbody", {}, ...body));
   return [element("div", { className: "scroll" }, table), said];
@@ -335,8 +337,8 @@ function contributionsOf(link) {
     ),
   );
   const sums = amounts.map((each) => element("td", { className: "number" }, signed(each.reduce((sum, amount) => sum + amount, 0) / 100)));
-  rows.push(element("tr", { className: "sum" }, element("th", { scope: "row" }, "score"), ...sums));
-  const table = element("table", { className: "plain contributions" }, element("thead", {}, element("tr", {}, element("th", {}, "evidence, in log-odds"), ...head)), element("tbody", {}, ...rows));
+  rows.push(element("tr", { className: "sum" }, element("th", { scope: "row" }, "score", element("span", { className: "note wide" }, SCORE)), ...sums));
+  const table = element("table", { className: "plain contributions" }, element("thead", {}, element("tr", {}, element("th", {}, "evidence, in points"), ...head)), element("tbody", {}, ...rows));
   return [element("div", { className: "scroll" }, table)];
 }
 

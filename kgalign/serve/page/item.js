@@ -146,7 +146,7 @@ function contributions(item, look) {
     ),
   );
   const sum = item.contributions.reduce((sum, each) => sum + each.amount, 0);
-  rows.push(element("tr", { className: "sum" }, element("th", { scope: "row" }, "score, in log-odds"), element("td", { className: "number" }, signed(sum))));
+  rows.push(element("tr", { className: "sum" }, element("th", { scope: "row" }, "score, in points"), element("td", { className: "number" }, signed(sum))));
   return [title, element("div", { className: "scroll" }, element("table", { className: "plain contributions" }, element("tbody", {}, ...rows)))];
 }
 

@@ -106,10 +106,14 @@ def _trusted(lines: Sequence[Line]) -> list[str]:
 
 
 def earlier_version(found: Sequence[Line], results: Results) -> str:
-    """A sentence where lines were measured with another version than those of the default model on DBP15K; else empty."""
+    """A sentence where lines were measured with another version than all those of the default model on DBP15K; else empty."""
     present = {line["commit"] for line in results.of(DEFAULT)}
     others = sorted({line["commit"] for line in found} - present)
-    return f"Measured with an earlier version of the engine (commit {', '.join(others)})." if others and present else ""
+    return (
+        f"Measured with another version of the engine than `fast` on DBP15K above (commit {', '.join(others)})."
+        if others and present
+        else ""
+    )
 
 
 def growth(results: Results) -> str:

@@ -5,6 +5,8 @@ KgalignError            catch this one to catch them all
 └── OptionError         an option has a value that cannot be used, or a name that does not exist
 """
 
+from numbers import Real
+
 from kgalign.characters import shown
 
 LONGEST_MESSAGE = 1000  # characters
@@ -61,5 +63,5 @@ def _cut(line: str, longest: int) -> str:
 def check_at_least(**values: tuple[float, float]) -> None:
     """Refuses options that are below their least value; each is given as (value, least)."""
     for name, (value, least) in values.items():
-        if not value >= least:
+        if not isinstance(value, Real) or not value >= least:
             raise OptionError(f"{name}={value}: expected {least} or more")

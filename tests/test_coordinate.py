@@ -349,3 +349,9 @@ def test_a_model_that_prepares_does_so_once_for_each_phase(bush):
     hard = replace(bush, queries=np.array([0]), pool=np.array([0, 1]), protocol="closed")
     coordinate(Preparing(), hard, Rules(min_new=1))
     assert prepared == [4, 1]
+
+
+@pytest.mark.parametrize("options", [{"seed": []}, {"alpha": []}, {"held_out": "a"}, {"max_rounds": None}, {"decoder": []}])
+def test_rules_of_the_wrong_type_are_refused(options):
+    with pytest.raises(OptionError, match=next(iter(options))):
+        Rules(**options)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import partial
+from numbers import Real
 from typing import Any
 
 from kgalign.data import Protocol
@@ -45,9 +46,9 @@ class Rules:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if not 0 < self.alpha < 1:
+        if not isinstance(self.alpha, Real) or not 0 < self.alpha < 1:
             raise OptionError(f"alpha={self.alpha}: expected a probability between 0 and 1")
-        if not 0 <= self.held_out < 1:
+        if not isinstance(self.held_out, Real) or not 0 <= self.held_out < 1:
             raise OptionError(f"held_out={self.held_out}: expected a share from 0 to below 1")
         check_at_least(
             min_new=(1 if self.min_new is None else self.min_new, 1), max_rounds=(self.max_rounds, 0), seed=(self.seed, 0)
@@ -56,6 +57,8 @@ class Rules:
             DECODERS.check(self.decoder)
             if self.decoder_options:
                 make_decoder(self.decoder, **self.decoder_options)  # refuses bad values at once
+        elif not callable(self.decoder):
+            raise OptionError(f"decoder={self.decoder!r}: expected the name of a decoder, or a function")
         elif self.decoder_options:
             raise OptionError("decoder_options: they go with the name of a decoder; a function has its options already")
 

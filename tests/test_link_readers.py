@@ -349,3 +349,11 @@ def test_an_installed_package_adds_a_link_reader(tmp_path, monkeypatch):
     monkeypatch.setattr(formats, "LINK_READERS", Registry(LINK_READERS.kind, LINK_READERS.group, LINK_READERS.built_in))
     assert find_reader(formats.LINK_READERS, tmp_path / "l.arrows") == "arrows"
     assert [(link.source, link.target) for link in read_link_file(tmp_path / "l.arrows")] == [("a", "x")]
+
+
+def test_elements_deep_in_each_other_are_read_in_linear_time(tmp_path):
+    path = tmp_path / "deep.rdf"
+    names = "xmlns='http://knowledgeweb.semanticweb.org/heterogeneity/alignment' xmlns:rdf='http://www.w3.org/1999/02/22-rdf-syntax-ns#'"
+    path.write_text(f"<rdf:RDF {names}><Alignment>" + "<a>" * 9000 + "<b/>" * 100_000, "utf-8")
+    with pytest.raises(DataError, match=r"deep\.rdf:1: expected XML"):
+        read_link_file(path)

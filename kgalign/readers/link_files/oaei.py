@@ -72,7 +72,7 @@ class _Cell:
 def _read_cells(path: Path, limits: Limits) -> list[_Cell]:
     """All cells of the file, with their lines. Elements go by their local names, since older files have other namespaces."""
     cells: list[_Cell] = []
-    within: list[str] = []  # the local names of the open elements
+    within: list[tuple[str, str | None]] = []  # the local names of the open elements, each with the end that it is in
     parser = expat.ParserCreate(namespace_separator=" ")
 
     def start(name: str, attributes: dict[str, str]) -> None:
@@ -80,14 +80,14 @@ def _read_cells(path: Path, limits: Limits) -> list[_Cell]:
         if local == "Cell":
             cells.append(_Cell(parser.CurrentLineNumber))
         iri = attributes.get(f"{RDF} resource") or attributes.get(f"{RDF} about")
-        end = next((each for each in (local, *reversed(within)) if each in ("entity1", "entity2")), None)
+        end = local if local in ("entity1", "entity2") else within[-1][1] if within else None
         if cells and iri and end:
             cells[-1].ends.setdefault(end, iri)
-        within.append(local)
+        within.append((local, end))
 
     def text(part: str) -> None:
-        if cells and within and within[-1] in cells[-1].text:
-            cells[-1].text[within[-1]] += part
+        if cells and within and within[-1][0] in cells[-1].text:
+            cells[-1].text[within[-1][0]] += part
 
     parser.StartElementHandler = start
     parser.EndElementHandler = lambda _: within.pop()

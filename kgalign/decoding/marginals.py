@@ -39,12 +39,12 @@ def balance(candidates: Candidates, iterations: int) -> Floats:
 
 
 def share_rows(values: Floats) -> None:
-    """Divides the values (n, k) of each row by their sum, in their place."""
+    """Divides the values (n, k) of each row by their sum, in their place: a second array would take as much memory as the candidates."""
     _share_rows(values)
 
 
 def share_among(values: Floats, targets: Ints, *, as_odds: bool) -> None:
-    """Divides the values, in their place, so that those of a target sum to 1 at most.
+    """Divides the values, in their place as `share_rows` does, so that those of a target sum to 1 at most.
 
     Args:
         values: (n, k) a probability for each candidate.

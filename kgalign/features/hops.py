@@ -14,8 +14,8 @@ MOST_TWO_HOPS = 64  # features for each entity, on average
 def two_hops(adjacency: sparse.csr_array, near: sparse.csr_array, own: sparse.csr_array) -> sparse.csr_array:
     """(n, f) for each entity the mean over its neighbours of what is near them, without what is its own.
 
-    Two hops lead back to the entity itself, and a link is never evidence for itself. Hubs lead anywhere, and to more than memory would
-    hold: neighbours with the least around them go first, as far as it lasts.
+    Two hops lead back to the entity itself, and a link is never evidence for itself. Hubs have more neighbours than memory would hold:
+    neighbours with few features are used first, until there are `MOST_TWO_HOPS` for each entity on average.
 
     Args:
         adjacency: (n, n) the neighbours of each entity.

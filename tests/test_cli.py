@@ -49,7 +49,7 @@ def test_align_two_tables_with_nothing_else(tmp_path):
 def test_the_first_run_says_that_it_compiles_and_later_ones_do_not(tmp_path, monkeypatch):
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "compiled"))
     write_pair(tmp_path)
-    told = "the first run compiles code, which takes up to a minute"
+    told = "the first run compiles code, which takes a minute or two"
     planned = [kgalign("info", "left.tsv", "right.tsv", "--plan", cwd=tmp_path).stdout]
     runs = [kgalign("align", "left.tsv", "right.tsv", *QUICK, "-o", name, cwd=tmp_path).stderr for name in ("one", "two")]
     planned.append(kgalign("info", "left.tsv", "right.tsv", "--plan", cwd=tmp_path).stdout)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from kgalign.cli.printing import console
 
-COMPILES = "the first run compiles code, which takes up to a minute"
+COMPILES = "the first run compiles code, which takes a minute or two"
 
 
 def tell_of_compiling() -> None:

@@ -64,7 +64,7 @@ class Progress:
 
 
 def duration(seconds: float) -> str:
-    """A time in words, as exact as an estimate deserves: seconds a minute or two and a half, then minutes, then hours."""
+    """A time in words, as exact as an estimate deserves: seconds up to a minute and a half, then minutes, then hours."""
     if seconds < 90:
         return f"{max(5, 5 * round(seconds / 5))} s"
     return f"{round(seconds / 60)} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

@@ -12,7 +12,7 @@ from kgalign.models.fast.evidence import Prepared
 from kgalign.models.fast.probabilities import PairFeatures
 
 
-def initials(task, options):
+def initials(graphs):
     """(n, 26) the first letter of each name, as unit rows."""
 
     def rows(names):
@@ -22,7 +22,7 @@ def initials(task, options):
                 letters[row, ord(name[0].lower()) - ord("a")] = 1
         return letters
 
-    return Similarity(rows(task.source.names), rows(task.target.names))
+    return Similarity(rows(graphs.task.source.names), rows(graphs.task.target.names))
 
 
 INITIALS = EvidenceKind(

@@ -1,10 +1,12 @@
 """All names of entities: which pair of names counts, by rank and language, and which names are equal."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import sparse
 
-from kgalign import KnowledgeGraph, Name
+from kgalign import KnowledgeGraph, Name, demo
 from kgalign.data import ALTERNATIVE, FROM_IRI, PREFERRED
 from kgalign.features.names import (
     ACROSS_LANGUAGES,
@@ -18,10 +20,11 @@ from kgalign.features.names import (
 )
 from kgalign.features.text import ngram_vectors
 from kgalign.features.words import Words
+from kgalign.models.fast import Fast
 
 
 def stems_of(text):
-    stems = Words.of([text]).stems()
+    stems = Words.of([text]).stems
     return [stems.different[number] for number in stems.ids]
 
 
@@ -38,6 +41,10 @@ def compare(similarity, source=0, target=0):
 def one_pair(make, source, target):
     """The similarity of two entities with those names."""
     return compare(make(named(source), named(target)))
+
+
+def languages_of(source, target):
+    return other_languages(ngram_similarity(source, target))
 
 
 ENGLISH, FRENCH, GERMAN = (Name("violin", "en"), Name("violon", "fr"), Name("Geige", "de"))
@@ -89,7 +96,7 @@ def test_a_name_without_a_language_meets_all_languages_in_full():
 def test_regions_of_a_language_are_one_language():
     source, target = named([Name("colour", "en-GB")]), named([Name("colour", "EN-us")])
     assert compare(ngram_similarity(source, target)) == pytest.approx(1, abs=1e-6)
-    assert other_languages(source, target) is not None
+    assert languages_of(source, target) is not None
 
 
 def test_names_in_the_same_language_win_over_the_same_word_in_another():
@@ -213,7 +220,7 @@ def test_a_preferred_name_is_not_shared_with_those_that_have_it_as_an_alternativ
 def test_other_languages_are_evidence_against_names_that_differ_in_a_common_language():
     source = named([Name("gift", "en"), Name("cadeau", "fr")])
     target = named([Name("gift", "en"), Name("venin", "fr")], [Name("gift", "en"), Name("cadeau", "fr")])
-    evidence = other_languages(source, target)
+    evidence = languages_of(source, target)
     assert compare(evidence, 0, 0) < -0.3
     assert compare(evidence, 0, 1) == pytest.approx(0, abs=1e-6)
 
@@ -221,20 +228,20 @@ def test_other_languages_are_evidence_against_names_that_differ_in_a_common_lang
 def test_other_languages_leave_alternative_names_alone():
     source = named([Name("gift", "en"), Name("cadeau", "fr", ALTERNATIVE)])
     target = named([Name("gift", "en"), Name("venin", "fr", ALTERNATIVE)])
-    assert compare(other_languages(source, target)) == pytest.approx(0, abs=1e-6)
+    assert compare(languages_of(source, target)) == pytest.approx(0, abs=1e-6)
 
 
 def test_other_languages_say_nothing_of_a_pair_without_a_common_language():
     source, target = named([FRENCH], [ENGLISH]), named([GERMAN], [ENGLISH])
-    assert compare(other_languages(source, target), 0, 0) == 0
+    assert compare(languages_of(source, target), 0, 0) == 0
 
 
 def test_graphs_without_a_common_language_have_no_evidence_of_other_languages():
-    assert other_languages(named([FRENCH]), named([ENGLISH])) is None
-    assert other_languages(named("violin"), named("violin")) is None
+    assert languages_of(named([FRENCH]), named([ENGLISH])) is None
+    assert languages_of(named("violin"), named("violin")) is None
 
 
-@pytest.mark.parametrize("make", [ngram_similarity, word_similarity, equal_names, other_languages])
+@pytest.mark.parametrize("make", [ngram_similarity, word_similarity, equal_names, languages_of])
 def test_names_compare_the_same_in_both_directions(make):
     one = named([ENGLISH, Name("fiddle", "en", ALTERNATIVE)], "Paris", [FRENCH, Name("lyre", rank=FROM_IRI)])
     other = named([Name("fiddles", "en"), GERMAN], [Name("Paris", "fr", PREFERRED)], [Name("violon", "fr-CA"), Name("lyre", "en")])
@@ -252,3 +259,21 @@ def test_the_best_pair_counts_where_vectors_are_longer_than_one():
         sparse.csr_array(np.array([[0.9, 0, 1.0]], np.float32)),
     )
     assert compare(NameSimilarity(pair, *vectors)) == pytest.approx(OTHER_RANK * (0.81 + 1.5))
+
+
+def test_a_task_takes_its_pairs_from_a_search_for_slightly_more():
+    task, _ = demo("fr_en")
+    wide = replace(
+        task, queries=np.union1d(task.queries, task.seeds.sources[:40]), seeds=task.seeds.where(np.arange(40, len(task.seeds)))
+    )
+    ready = Fast().fit(task).for_task(wide).for_task(task)
+    assert ready.searched.by_name is ready.for_task(task).searched.by_name
+    rows, targets = ready.searched.pairs
+    assert len(ready.searched.by_name[0]) > len(rows) > 0
+    assert set(task.queries[rows]) <= set(task.queries)
+    assert set(targets) <= set(task.pool)
+    alone = Fast().fit(task).for_task(task).searched.pairs
+    found, own = (set(zip(*map(np.ndarray.tolist, pairs), strict=True)) for pairs in ((rows, targets), alone))
+    assert len(found & own) > 0.95 * len(own)
+    few = replace(task, queries=task.queries[:100])
+    assert ready.for_task(few).searched.base is few

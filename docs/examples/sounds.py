@@ -8,8 +8,7 @@ import numpy as np
 from scipy import sparse
 
 import kgalign
-from kgalign import AlignmentTask
-from kgalign.models.fast import KINDS, EvidenceKind, Fast, Similarity
+from kgalign.models.fast import KINDS, EvidenceKind, Fast, Graphs, Similarity
 
 SAME_SOUND = str.maketrans("qczvwjdb", "kksffgtp")
 CONSONANTS = "fghklmnprstx"
@@ -24,11 +23,11 @@ def skeleton(name: str) -> str:
     return "".join(sound for sound, _ in groupby(sounds)) or name
 
 
-def sounds(task: AlignmentTask, options: object) -> Similarity:
+def sounds(graphs: Graphs) -> Similarity:
     """The similarity of two names is 1 if they sound alike, else 0: each skeleton is one column."""
     columns: dict[str, int] = {}
     places = []
-    for graph in (task.source, task.target):
+    for graph in (graphs.task.source, graphs.task.target):
         places.append([columns.setdefault(skeleton(name), len(columns)) for name in graph.names])
     return Similarity(*(one_hot(side, len(columns)) for side in places))
 

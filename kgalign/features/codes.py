@@ -77,9 +77,8 @@ def shared_codes(source: KnowledgeGraph, target: KnowledgeGraph) -> Codes | None
     spellings = read_spellings(source, target)
     ours, theirs = _Found.in_graph(source, spellings[0]), _Found.in_graph(target, spellings[1])
     features = [one.features(other) for one, other in ((ours, theirs), (theirs, ours))]
-    numbers = {
-        code: number for number, code in enumerate({code for _, code, _ in features[0]} & {code for _, code, _ in features[1]})
-    }
+    common = {code for _, code, _ in features[0]} & {code for _, code, _ in features[1]}
+    numbers = {code: number for number, code in enumerate(sorted(common))}
     if not numbers:
         return None
     vectors = [

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numba
 import numpy as np
@@ -12,7 +13,7 @@ import scipy  # which imports its parts when they are first used
 
 from kgalign.data import PREFERRED, RANKS, Floats, Ints, KnowledgeGraph, Names
 from kgalign.features.text import ngram_vectors
-from kgalign.features.words import Words, fold_all, stem, weighted_words
+from kgalign.features.words import Words, stem, weighted_words
 from kgalign.language_tags import main_language
 from kgalign.parallel import argsort, by_row, parts, unique
 from kgalign.search import Engine, Vectors, find_candidates, unique_pairs
@@ -152,26 +153,41 @@ class OtherLanguages:
         return np.where(means >= 0, np.minimum(means - best, 0), 0).astype(np.float32)
 
 
-def other_languages(source: KnowledgeGraph, target: KnowledgeGraph) -> OtherLanguages | None:
+def other_languages(similarity: NameSimilarity) -> OtherLanguages | None:
     """The names of two graphs language by language; None where they have no language in common."""
-    has_common = NamePair.of(source.names, target.names).across < 1
-    return OtherLanguages(ngram_similarity(source, target)) if has_common else None
+    return OtherLanguages(similarity) if similarity.names.across < 1 else None
 
 
-def ngram_similarity(source: KnowledgeGraph, target: KnowledgeGraph, longest: int = 3) -> NameSimilarity:
-    """Names compared by their character n-grams."""
-    vectors = ngram_vectors(source.names.text, target.names.text, longest)
+def words_of_names(source: KnowledgeGraph, target: KnowledgeGraph) -> Words:
+    """The words of all names of two graphs, those of the source first."""
+    return Words.of([*source.names.text, *target.names.text])
+
+
+def ngram_similarity(source: KnowledgeGraph, target: KnowledgeGraph, words: Words | None = None) -> NameSimilarity:
+    """Names compared by their character n-grams.
+
+    Args:
+        source: The source graph.
+        target: The target graph.
+        words: Those of all names, if they are known.
+    """
+    vectors = ngram_vectors(source.names.text, target.names.text, words=words)
     return NameSimilarity(NamePair.of(source.names, target.names), *vectors)
 
 
-def word_similarity(source: KnowledgeGraph, target: KnowledgeGraph) -> NameSimilarity:
-    """Names compared by their words in any order, rare words first; plurals and simple inflections count as the same word."""
-    vectors = weighted_words(Words.of([*source.names.text, *target.names.text]).stems())
+def word_similarity(source: KnowledgeGraph, target: KnowledgeGraph, words: Words | None = None) -> NameSimilarity:
+    """Names compared by their words in any order, rare words first; plurals and simple inflections count as the same word.
+
+    For the arguments see `ngram_similarity`.
+    """
+    vectors = weighted_words((words or words_of_names(source, target)).stems)
     first = len(source.names.text)
     return NameSimilarity(NamePair.of(source.names, target.names), vectors[:first], vectors[first:])
 
 
-def equal_names(source: KnowledgeGraph, target: KnowledgeGraph, shared_count: tuple[bool, bool] = (True, True)) -> NameSimilarity:
+def equal_names(
+    source: KnowledgeGraph, target: KnowledgeGraph, shared_count: tuple[bool, bool] = (True, True), words: Words | None = None
+) -> NameSimilarity:
     """Names compared for equality: 1 where one entity of either graph has the name, less where several share it.
 
     The words may be in any order, with or without blanks between them.
@@ -183,10 +199,11 @@ def equal_names(source: KnowledgeGraph, target: KnowledgeGraph, shared_count: tu
         target: The target graph.
         shared_count: Whether it matters that entities of the source share a name, and whether it does for the target: not where one entity
             of the other graph may be linked to all of them.
+        words: Those of all names, if they are known.
     """
     sides = [graph.names for graph in (source, target)]
     vectors = []
-    columns = _name_numbers([side.text for side in sides])
+    columns = np.split(_name_numbers(words or words_of_names(source, target)), [len(sides[0].text)])
     count = max((int(own.max(initial=0)) for own in columns), default=0) + 1
     for side, own, counts in zip(sides, columns, shared_count, strict=True):
         is_preferred = side.rank == PREFERRED
@@ -199,20 +216,19 @@ def equal_names(source: KnowledgeGraph, target: KnowledgeGraph, shared_count: tu
     return NameSimilarity(NamePair.of(*sides), *vectors)
 
 
-def _name_numbers(sides: Sequence[Sequence[str]]) -> list[Ints]:
-    """The same number for equal names of both graphs; 0 for a name without words.
+def _name_numbers(words: Words) -> Ints:
+    """(n,) the same number for equal names; 0 for a name without words.
 
     Words may be in any order, except numbers: "section 1.2" is not "section 2.1". Names without a digit may have blanks or none: "wave number"
     is "wavenumber".
     """
-    folded = fold_all([name for side in sides for name in side])
-    stems = Words.of_folded(folded).stems()
+    stems = words.stems
     ordered, has_digit = _ordered(stems)
     numbers = ordered.numbers()
     letters: dict[str, int] = {}  # of names without a digit
     pairs = [
-        (number, letters.setdefault(stem(name.replace(" ", "")), len(letters)))
-        for number, name, skipped in zip(numbers.tolist(), folded, has_digit.tolist(), strict=True)
+        (number, letters.setdefault(stem(name), len(letters)))
+        for number, name, skipped in zip(numbers.tolist(), _without_blanks(words), has_digit.tolist(), strict=True)
         if not skipped
     ]
     single = np.flatnonzero((np.diff(stems.starts) == 1) & ~has_digit)
@@ -225,8 +241,15 @@ def _name_numbers(sides: Sequence[Sequence[str]]) -> list[Ints]:
     shape = (count + len(letters),) * 2
     graph = scipy.sparse.coo_array((np.ones(len(rows), np.int8), (rows, count + columns)), shape=shape)
     _, labels = scipy.sparse.csgraph.connected_components(graph, directed=False)
-    found = np.where(np.diff(stems.starts) > 0, labels[numbers] + 1, 0).astype(np.int64)
-    return np.split(found, [len(sides[0])])
+    return np.where(np.diff(stems.starts) > 0, labels[numbers] + 1, 0).astype(np.int64)
+
+
+def _without_blanks(words: Words) -> Iterator[str]:
+    """Each text without blanks between its words."""
+    different = words.different
+    ids, starts = words.ids.tolist(), words.starts.tolist()
+    for first, last in pairwise(starts):
+        yield different[ids[first]] if last == first + 1 else "".join([different[at] for at in ids[first:last]])
 
 
 def _ordered(stems: Words) -> tuple[Words, Ints]:

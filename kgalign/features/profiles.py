@@ -6,11 +6,15 @@ correlation analysis (Hotelling, 1936) turns that into vectors: directions of th
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+
+import numba
 import numpy as np
 import scipy  # which imports its parts when they are first used
 from scipy import sparse
 
-from kgalign.blocks import one_dense_thread
+from kgalign.blocks import one_dense_thread, threads
 from kgalign.data import Alignment, Floats
 from kgalign.features.relations import Edges
 
@@ -20,6 +24,7 @@ MOST_RELATIONS = 1500  # of either graph, the most frequent ones
 DIMENSIONS = 100
 RIDGE = 3.0  # how far the analysis distrusts what few links show
 ITERATIONS = 3  # of the subspace iteration that finds the directions
+COLUMN_BLOCKS = 4  # that are solved side by side
 
 Sides = tuple[Floats, Floats]  # (n, d), (m, d)
 
@@ -33,45 +38,73 @@ def profile_vectors(edges: tuple[Edges, Edges], known: Alignment) -> Sides | Non
     """
     if len(known) < MIN_LINKS:
         return None
-    counts = sparse.diags_array(np.sqrt(known.scores).astype(np.float32))
-    profiles, linked = [], []
+    weights = sparse.diags_array(np.sqrt(known.scores).astype(np.float32))
+    linked, frequent = [], []
     for side, ids in zip(edges, known.pairs.T, strict=True):
-        profile = side.profiles
-        often = np.bincount(profile[ids].indices, minlength=profile.shape[1])
+        own = side.profiles[ids]
+        often = np.bincount(own.indices, minlength=own.shape[1])
         kept = np.argsort(-often, kind="stable")[:MOST_RELATIONS]
-        profile = sparse.csr_array(profile[:, np.sort(kept[often[kept] >= MIN_OFTEN])])
-        profiles.append(profile)
-        linked.append(sparse.csr_array(counts @ profile[ids]))
-    if not all(profile.shape[1] for profile in profiles):
+        frequent.append(np.sort(kept[often[kept] >= MIN_OFTEN]))
+        linked.append(sparse.csr_array(weights @ own[:, frequent[-1]]))
+    if not all(map(len, frequent)):
         return None
-    with one_dense_thread():
-        directions = _directions(linked[0], linked[1])
-    source, target = (_unit(profile @ own) for profile, own in zip(profiles, directions, strict=True))
-    return source, target
+    vectors = []
+    for side, kept, directions in zip(edges, frequent, _directions(linked[0], linked[1]), strict=True):
+        profile = side.profiles
+        turned = np.zeros((profile.shape[1], directions.shape[1]), np.float32)
+        turned[kept] = directions
+        vectors.append(_unit_products(profile.indptr, profile.indices, profile.data, turned))
+    return vectors[0], vectors[1]
 
 
 def _directions(source: sparse.csr_array, target: sparse.csr_array) -> Sides:
     """(r, d) and (s, d) the directions in which the profiles of linked entities correlate, the strongest ones, by their correlation."""
-    factors = []
-    for side in (source, target):
-        covariance = (side.T @ side).toarray().astype(np.float64)
-        covariance[np.diag_indices_from(covariance)] += RIDGE
-        factors.append(np.linalg.cholesky(covariance))
-    solve = scipy.linalg.solve_triangular
-    correlations = solve(factors[0], (source.T @ target).toarray().astype(np.float64), lower=True)
-    correlations = solve(factors[1], correlations.T, lower=True).T
-    size = min(DIMENSIONS, *correlations.shape)
-    right = np.random.default_rng(0).standard_normal((correlations.shape[1], size))
-    for _ in range(ITERATIONS):
-        right, _ = np.linalg.qr(correlations.T @ (correlations @ right))
-    left, strengths, turn = np.linalg.svd(correlations @ right, full_matrices=False)
-    weights = np.sqrt(strengths)
-    return (
-        (solve(factors[0].T, left, lower=False) * weights).astype(np.float32),
-        (solve(factors[1].T, right @ turn.T, lower=False) * weights).astype(np.float32),
-    )
+    cross = sparse.csr_array(source.T @ target, dtype=np.float64)
+    back = sparse.csr_array(cross.T)
+    size = min(DIMENSIONS, *cross.shape)
+    right = np.random.default_rng(0).standard_normal((cross.shape[1], size))
+    with one_dense_thread(), ThreadPoolExecutor(min(threads(), COLUMN_BLOCKS)) as pool:
+
+        def solve(factor: Floats, columns: Floats) -> Floats:
+            blocks = np.array_split(columns, COLUMN_BLOCKS, axis=1)  # the same for any number of threads
+            return np.hstack(list(pool.map(partial(_solve, factor), blocks)))
+
+        one, other = pool.map(_factor, (source, target))
+        for _ in range(ITERATIONS):
+            left = solve(one.T, solve(one, cross @ solve(other.T, right)))
+            right, _ = np.linalg.qr(solve(other, back @ left))
+        left, strengths, turn = np.linalg.svd(solve(one, cross @ solve(other.T, right)), full_matrices=False)
+        weights = np.sqrt(strengths)
+        return (
+            (solve(one.T, left) * weights).astype(np.float32),
+            (solve(other.T, right @ turn.T) * weights).astype(np.float32),
+        )
 
 
-def _unit(rows: Floats) -> Floats:
-    found: Floats = (rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9)).astype(np.float32)
+def _factor(profiles: sparse.csr_array) -> Floats:
+    """The lower triangular factor of the covariance."""
+    covariance = (profiles.T @ profiles).toarray().astype(np.float64)
+    covariance[np.diag_indices_from(covariance)] += RIDGE
+    factor: Floats = np.linalg.cholesky(covariance)
+    return factor
+
+
+def _solve(factor: Floats, columns: Floats) -> Floats:
+    """The columns that a factor turns into these."""
+    is_lower = factor.flags.c_contiguous  # and not the transpose of one
+    found: Floats = scipy.linalg.solve_triangular(factor, columns, lower=is_lower, check_finite=False)
     return found
+
+
+@numba.njit(parallel=True, cache=True)
+def _unit_products(indptr, indices, data, dense):  # type: ignore[no-untyped-def]
+    """The rows of the product of a sparse and a dense matrix, each of length 1; 0 for an empty one."""
+    products = np.zeros((len(indptr) - 1, dense.shape[1]), np.float32)
+    for row in numba.prange(len(products)):
+        product = products[row]
+        for at in range(indptr[row], indptr[row + 1]):
+            product += data[at] * dense[indices[at]]
+        length = np.sqrt(np.sum(product * product))
+        if length > 0:
+            product /= length
+    return products

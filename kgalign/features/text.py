@@ -56,32 +56,39 @@ def script_overlap(source: dict[str, float], target: dict[str, float]) -> float:
 
 
 def ngram_vectors(
-    source_names: Sequence[str], target_names: Sequence[str], longest: int = 3
+    source_names: Sequence[str], target_names: Sequence[str], longest: int = 3, words: Words | None = None
 ) -> tuple[scipy.sparse.csr_array, scipy.sparse.csr_array]:
-    """Unit TF-IDF vectors of the character n-grams (1 to `longest`, 3 at most) within words, for both sides over one vocabulary.
+    """Unit TF-IDF vectors of the character n-grams within words, for both sides over one vocabulary.
 
     Names in two scripts are transliterated first.
+
+    Args:
+        source_names: The names of one side.
+        target_names: Those of the other.
+        longest: The length of the longest n-grams, 3 at most.
+        words: Those of the names of both sides, if they are known.
     """
     if longest not in (1, 2, 3):
         raise OptionError(f"longest n-gram {longest}: expected 1, 2 or 3")
-    source_names, target_names = comparable(source_names, target_names)
-    vectors, _ = weighted_ngrams([*source_names, *target_names], longest)
+    source, target = comparable(source_names, target_names)
+    if words is None or source is not source_names:
+        words = Words.of([*source, *target])
+    vectors, _ = weighted_ngrams(words, longest)
     return vectors[: len(source_names)], vectors[len(source_names) :]
 
 
-def weighted_ngrams(names: Sequence[str], longest: int = 3) -> tuple[scipy.sparse.csr_array, Ints]:
-    """Unit TF-IDF vectors (n, f) of the n-grams of each name, and the number (f,) that stands for each n-gram everywhere."""
+def weighted_ngrams(words: Words, longest: int = 3) -> tuple[scipy.sparse.csr_array, Ints]:
+    """Unit TF-IDF vectors (n, f) of the n-grams of each text, and the number (f,) that stands for each n-gram everywhere."""
     from kgalign.matrices import from_entries, product, unit_rows  # compiled code, slow to import
     from kgalign.parallel import counts, unique
 
-    words = Words.of(names)
     keys, owners = _ngrams(words.different, longest)  # of each different word: its n-grams are found once
     vocabulary, features = unique(keys)
     of_words = from_entries(np.ones(len(owners), np.float32), owners, features, (len(words.different), max(1, len(vocabulary))))
     entries = np.ones(len(words.ids), np.float32), words.ids, words.starts
-    of_names = scipy.sparse.csr_array(entries, shape=(len(names), len(words.different)))
+    of_names = scipy.sparse.csr_array(entries, shape=(len(words), len(words.different)))
     often = product(of_names, of_words)
-    rarity = np.log((1 + len(names)) / (1 + counts(often.indices, often.shape[1]))) + 1
+    rarity = np.log((1 + len(words)) / (1 + counts(often.indices, often.shape[1]))) + 1
     often.data = by_blocks(
         lambda data, columns: ((1 + np.log(data)) * rarity[columns]).astype(np.float32), often.data, often.indices
     )
@@ -90,7 +97,7 @@ def weighted_ngrams(names: Sequence[str], longest: int = 3) -> tuple[scipy.spars
 
 def projected_ngrams(names: Sequence[str], size: int) -> Floats:
     """(n, size) random projections of the TF-IDF vectors of names: their inner products are about those of the n-grams."""
-    weights, keys = weighted_ngrams(names)
+    weights, keys = weighted_ngrams(Words.of(names))
     return (weights @ _random_signs(keys, weights.shape[1], size)).astype(np.float32)
 
 

@@ -26,7 +26,7 @@ def text_vectors(source: KnowledgeGraph, target: KnowledgeGraph) -> tuple[scipy.
     if not all(_have_words(graph) for graph in (source, target)):
         return None
     owners, texts = zip(*chain(texts_of(source), texts_of(target, len(source.entities))), strict=True)
-    words = Words.of(texts).stems().grouped(np.array(owners), len(source.entities) + len(target.entities))
+    words = Words.of(texts).stems.grouped(np.array(owners), len(source.entities) + len(target.entities))
     vectors = weighted_words(words)
     return vectors[: len(source.entities)], vectors[len(source.entities) :]
 

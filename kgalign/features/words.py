@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain
 
 import numpy as np
@@ -72,12 +73,13 @@ class Words:
         """(w,) the text of each word."""
         return np.repeat(np.arange(len(self)), np.diff(self.starts))
 
+    @cached_property
     def stems(self) -> Words:
         """The same texts without articles, plural and simple inflection; each character of a script without spaces is a word.
 
         A text of nothing but articles keeps them.
 
-        >>> Words.of(["Guitares électriques", "The boxes"]).stems().different
+        >>> Words.of(["Guitares électriques", "The boxes"]).stems.different
         ['guitar', 'electriqu', 'box']
         """
         parts = [_parts(word) for word in self.different]

@@ -70,7 +70,10 @@ def coordinate(
     else:
         check_state(state, task)
     if wide is not None:
-        state = _run_wide(loop, task, first, *wide, state)
+        loop = loop.prepared(wide[0])  # before the last phase, too: its task finds there what both need
+        if state.phase != "last":
+            state = _run_wide(loop, task, first, *wide, state)
+    loop = loop.prepared(task)
     state = _run_phase(loop, task, state)
     alignment = state.alignment.where(np.lexsort((-state.alignment.scores, state.alignment.sources)))
     alignment = replace(alignment, record={**alignment.record, "decoder": rules.decoder_name})
@@ -123,6 +126,13 @@ class _Loop:
         if self.on_step:
             self.on_step(name)
 
+    def prepared(self, task: AlignmentTask) -> _Loop:
+        """The same with a model that has found what every round on that task needs; some of it may be that of an earlier task."""
+        if not self.model.capabilities.prepares:
+            return self
+        self.step("preparing")
+        return replace(self, model=self.model.for_task(task))  # type: ignore[attr-defined]
+
     def handed_on(self, state: State) -> State:
         """The same state without its candidates, and kept so: the next prediction finds them anew."""
         state = replace(state, scored=NO_CANDIDATES, candidates=NO_CANDIDATES)
@@ -157,11 +167,9 @@ def _run_wide(
                 state = loop.handed_on(State(phase="grown", found=grown, rounds=state.rounds))
     if state.phase == "grown":
         state = _run_phase(loop, wide, state, held_out)
-    if state.phase == "last":
-        return state
     state = replace(state, phase="last", fed_back=0, known=_outside(state.confident, task))
     if len(held_out):
-        scored = state.scored if task.protocol == wide.protocol else _predicted(loop, loop.model, first, state)[0]
+        scored = state.scored if task.protocol == wide.protocol else _predicted(loop, first, state)[0]
         calibrate = _calibration(scored, loop.decoder, task, held_out)
         scored = with_cardinality(calibrate(scored) if calibrate else scored, task.cardinality)
         state = replace(state, check=HeldOut(held_out, _rows_of(scored, held_out)), calibrate=calibrate)
@@ -178,13 +186,10 @@ def _run_phase(loop: _Loop, task: AlignmentTask, state: State, held_out: Alignme
         held_out: The seeds that are held out in a wide phase; None: this is the last one.
     """
     model, rules = loop.model, loop.rules
-    if model.capabilities.prepares:
-        loop.step("preparing")
-        model = model.for_task(task)  # type: ignore[attr-defined]
     soft = model.capabilities.soft_evidence and not rules.freeze
     for fed_back in range(state.fed_back, rules.max_rounds + 1):
         began = time.perf_counter()
-        scored, evidence = _predicted(loop, model, task, state)
+        scored, evidence = _predicted(loop, task, state)
         loop.step("deciding")
         candidates = _under_cardinality(state.calibrate(scored) if state.calibrate else scored, task)
         alignment, confident = _decide(candidates, task, rules, loop.decoder, state)
@@ -233,14 +238,14 @@ def _run_phase(loop: _Loop, task: AlignmentTask, state: State, held_out: Alignme
     return state
 
 
-def _predicted(loop: _Loop, model: FittedModel, task: AlignmentTask, state: State) -> tuple[Candidates, Alignment]:
+def _predicted(loop: _Loop, task: AlignmentTask, state: State) -> tuple[Candidates, Alignment]:
     """The candidates as the model scores them, without those that must not be linked, and the links that it was given as known."""
     loop.step(PREDICTING)
     evidence = task.seeds + apart(state.found, task.seeds, task.cardinality)
-    scored = model.predict(task, evidence)
+    scored = loop.model.predict(task, evidence)
     if not isinstance(scored, Candidates):
         raise OptionError(
-            f"predict of the model {type(model).__name__} returned {type(scored).__name__}: expected kgalign.Candidates"
+            f"predict of the model {type(loop.model).__name__} returned {type(scored).__name__}: expected kgalign.Candidates"
         )
     return allowed_candidates(task, scored), evidence
 

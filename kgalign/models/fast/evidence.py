@@ -15,7 +15,9 @@ from kgalign.features.classes import entity_groups
 from kgalign.features.copies import Copies
 from kgalign.features.functionality import AnchoredEvidence
 from kgalign.features.literals import LiteralPair, match_properties, read_literals
+from kgalign.features.names import NameSimilarity, ngram_similarity, words_of_names
 from kgalign.features.relations import Edges, match_relations
+from kgalign.features.words import Words
 from kgalign.matrices import product
 from kgalign.seams import Options
 from kgalign.search import Engine, LocalThreads
@@ -76,8 +78,7 @@ class EvidenceKind:
         description: What it says of a pair, in words.
         weight: The default weight of its similarity in the score. Seeds teach others.
         compute: The evidence of a round; None where these graphs or links have none.
-        prepare: Computes, from a task and the options of `fast`, what never changes for two graphs. `compute` finds it in
-            `View.prepared[name]`.
+        prepare: Computes what never changes for two graphs. `compute` finds it in `View.prepared[name]`.
         searches: Whether it retrieves candidates: once for a task, in every round together with other kinds, only among the rest that is
             undecided, or never. A kind that searches once prepares `Searching` evidence; one that searches in rounds computes a `Similarity`.
         no_match: Its feature for the no-match classifier, if it has one.
@@ -90,7 +91,7 @@ class EvidenceKind:
     description: str
     weight: float
     compute: Callable[[View], Any | None]
-    prepare: Callable[[AlignmentTask, Options], Any] | None = None
+    prepare: Callable[[Graphs], Any] | None = None
     searches: Literal["once", "every round", "the rest", "never"] = "never"
     no_match: NoMatchFeature | None = None
     is_anchor: bool = False
@@ -100,6 +101,29 @@ class EvidenceKind:
     def strength(self, evidence: Evidence, sources: Ints, targets: Ints) -> Floats:
         """(n,) how far the evidence says that pairs are right at all: as its feature of the no-match classifier, if it has one."""
         return evidence.compare(sources, targets) if self.no_match is None else self.no_match.of(evidence, sources, targets)
+
+
+@dataclass(frozen=True, eq=False)
+class Graphs:
+    """Two graphs before any round, and what several kinds of evidence prepare from.
+
+    Attributes:
+        task: Any task with these graphs.
+        options: Those of `fast`.
+    """
+
+    task: AlignmentTask
+    options: Options
+
+    @cached_property
+    def words(self) -> Words:
+        """The words of all names of both."""
+        return words_of_names(self.task.source, self.task.target)
+
+    @cached_property
+    def ngrams(self) -> NameSimilarity:
+        """The character n-grams that names have in common."""
+        return ngram_similarity(self.task.source, self.task.target, self.words)
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,10 +147,12 @@ class Prepared:
     @classmethod
     def of(cls, task: AlignmentTask, kinds: Sequence[EvidenceKind], options: Options, engine: Engine | None = None) -> Prepared:
         own, begin = {}, (engine or LocalThreads()).begin
+        graphs = Graphs(task, options)
         for kind in kinds:
             if kind.prepare is not None:
                 begin(kind.name)
-                own[kind.name] = kind.prepare(task, options)
+                own[kind.name] = kind.prepare(graphs)
+        del graphs  # and the words of all names
         begin("relations and literals")
         copies = Copies.of(task.source), Copies.of(task.target)
         literals = read_literals(task.source, task.target)

@@ -7,21 +7,20 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from kgalign.data import AlignmentTask, Floats, Ints, one_link
+from kgalign.data import Floats, Ints, one_link
 from kgalign.features.codes import Codes, OtherCodes, shared_codes
 from kgalign.features.contradictions import contradicting_relations, contradicting_values
 from kgalign.features.encoders import encoded_names
 from kgalign.features.hops import two_hops
 from kgalign.features.literals import literal_features
-from kgalign.features.names import equal_names, ngram_similarity, other_languages, word_similarity
+from kgalign.features.names import NameSimilarity, equal_names, other_languages, word_similarity
 from kgalign.features.profiles import profile_vectors
 from kgalign.features.text import word_vectors
 from kgalign.features.texts import text_vectors
 from kgalign.iri import is_iri, normal_iri
 from kgalign.matrices import product
-from kgalign.models.fast.evidence import Evidence, EvidenceKind, NoMatchFeature, View
+from kgalign.models.fast.evidence import Evidence, EvidenceKind, Graphs, NoMatchFeature, View
 from kgalign.models.fast.vectors import feature_rarity, relation_features, roles, weighted, without_weak
-from kgalign.seams import Options
 from kgalign.search import Similarity, Vectors, pair_products
 
 IN_HIERARCHY = 0.3  # how much common neighbours and differences of classes, properties and concepts count for
@@ -71,23 +70,26 @@ def _other_codes(view: View) -> OtherCodes | None:
     return None if codes is None or not len(view.known) else OtherCodes.of(codes, view.plausible)
 
 
-def _texts(task: AlignmentTask, options: Options) -> Similarity | None:
-    vectors = text_vectors(task.source, task.target)
+def _equal_names(graphs: Graphs) -> NameSimilarity:
+    task = graphs.task
+    # Sources that share a name do not compete for a target that may have them all, and the other way round.
+    return equal_names(task.source, task.target, one_link(task.cardinality)[::-1], graphs.words)
+
+
+def _texts(graphs: Graphs) -> Similarity | None:
+    vectors = text_vectors(graphs.task.source, graphs.task.target)
     return None if vectors is None else Similarity(*vectors)
 
 
-def _shared_iris(task: AlignmentTask, options: Options) -> Similarity | None:
+def _shared_iris(graphs: Graphs) -> Similarity | None:
     """One feature for each IRI that both graphs have.
 
     Blank nodes have none, and neither have the ids and names of tables: each table numbers its own entities.
     """
-    numbers = {iri: number for number, entity in enumerate(task.source.entities) if is_iri(iri := normal_iri(entity.strip("<>")))}
+    source, target = graphs.task.source, graphs.task.target
+    numbers = {iri: number for number, entity in enumerate(source.entities) if is_iri(iri := normal_iri(entity.strip("<>")))}
     pairs = np.array(
-        [
-            (numbers[iri], at)
-            for at, entity in enumerate(task.target.entities)
-            if (iri := normal_iri(entity.strip("<>"))) in numbers
-        ],
+        [(numbers[iri], at) for at, entity in enumerate(target.entities) if (iri := normal_iri(entity.strip("<>"))) in numbers],
         np.int64,
     ).reshape(-1, 2)
     if not len(pairs):
@@ -95,19 +97,19 @@ def _shared_iris(task: AlignmentTask, options: Options) -> Similarity | None:
     columns, ones = np.arange(len(pairs)), np.ones(len(pairs), np.float32)
     sides = [
         sparse.csr_array((ones, (pairs[:, side], columns)), shape=(len(graph.entities), len(pairs)))
-        for side, graph in enumerate((task.source, task.target))
+        for side, graph in enumerate((source, target))
     ]
     return Similarity(*sides)
 
 
-def _word_vectors(task: AlignmentTask, options: Options) -> Similarity | None:
-    if options["word_vectors"] is None:
-        return None
-    return Similarity(*word_vectors(task.source.names, task.target.names, options["word_vectors"]))
+def _word_vectors(graphs: Graphs) -> Similarity | None:
+    task, path = graphs.task, graphs.options["word_vectors"]
+    return None if path is None else Similarity(*word_vectors(task.source.names, task.target.names, path))
 
 
-def _meanings(task: AlignmentTask, options: Options) -> Similarity | None:
-    return None if options["encoder"] is None else Similarity(*encoded_names(task.source, task.target, options["encoder"]))
+def _meanings(graphs: Graphs) -> Similarity | None:
+    task, folder = graphs.task, graphs.options["encoder"]
+    return None if folder is None else Similarity(*encoded_names(task.source, task.target, folder))
 
 
 def _relations(view: View) -> Similarity | None:
@@ -155,7 +157,7 @@ KINDS: tuple[EvidenceKind, ...] = (
         name="names",
         description="character n-grams that the two most similar names have in common",
         weight=12.0,
-        prepare=lambda task, options: ngram_similarity(task.source, task.target),
+        prepare=lambda graphs: graphs.ngrams,
         compute=lambda view: view.prepared["names"],
         searches="once",
         no_match=NoMatchFeature("names", 6.0, 6.0, in_hierarchy=0.8),
@@ -165,7 +167,7 @@ KINDS: tuple[EvidenceKind, ...] = (
         name="name words",
         description="words that two names have in common, in any order, without plural endings",
         weight=4.0,
-        prepare=lambda task, options: word_similarity(task.source, task.target),
+        prepare=lambda graphs: word_similarity(graphs.task.source, graphs.task.target, graphs.words),
         compute=lambda view: view.prepared["name words"],
         is_anchor=True,
     ),
@@ -173,8 +175,7 @@ KINDS: tuple[EvidenceKind, ...] = (
         name="equal names",
         description="a name that both have; it counts for less the more entities share it",
         weight=10.0,
-        # Sources that share a name do not compete for a target that may have them all, and the other way round.
-        prepare=lambda task, options: equal_names(task.source, task.target, one_link(task.cardinality)[::-1]),
+        prepare=_equal_names,
         compute=lambda view: view.prepared["equal names"],
         no_match=NoMatchFeature("equal names", 3.0, 3.0, in_hierarchy=0.7),
         is_decisive=True,
@@ -184,7 +185,7 @@ KINDS: tuple[EvidenceKind, ...] = (
         name="other languages",
         description="languages in which the two have names that differ",
         weight=6.0,
-        prepare=lambda task, options: other_languages(task.source, task.target),
+        prepare=lambda graphs: other_languages(graphs.ngrams),
         compute=lambda view: view.prepared["other languages"],
         no_match=NoMatchFeature("other languages", 5.0, 3.0),
     ),
@@ -282,7 +283,7 @@ KINDS: tuple[EvidenceKind, ...] = (
         name="codes",
         description="codes inside names and texts, such as model numbers",
         weight=10.0,
-        prepare=lambda task, options: shared_codes(task.source, task.target),
+        prepare=lambda graphs: shared_codes(graphs.task.source, graphs.task.target),
         compute=lambda view: view.prepared["codes"],
         searches="once",
         no_match=NoMatchFeature("codes", 4.0, 4.0),

@@ -31,7 +31,7 @@ from kgalign.models.fast.growth import grow
 from kgalign.models.fast.kinds import KINDS
 from kgalign.models.fast.learning import best_wrong, fit_choice
 from kgalign.models.fast.probabilities import LinkProbabilities, PairFeatures
-from kgalign.parallel import add_scaled, taken
+from kgalign.parallel import add_scaled, is_among, taken
 from kgalign.reasoning.no_match import NoMatchClassifier, fit_no_match
 from kgalign.seams import Capabilities, Contributions
 from kgalign.search import Engine, LocalThreads, Similarity, pack, unique_pairs
@@ -46,7 +46,9 @@ ANCHOR = 0.3, 0.7  # similarities of names and values that say nothing, and ever
 COMPETING = 0.65  # the temperature at which queries compete: weights that compare the candidates of one query do not know of others
 DECIDED = 0.8  # links above this probability are out of the search among the rest
 LARGEST_REST = 0.5  # of the queries: more are no rest yet
+NEARLY_ALL = 0.9  # of the queries and of the pool: a search for all of them serves these, too
 NEGLIGIBLE = 0.01  # candidates below this probability are kept only as far as there is room
+NOTHING = np.empty(0, np.int32)
 
 
 @dataclass(frozen=True)
@@ -158,12 +160,31 @@ class Fast:
 
 @dataclass(frozen=True, eq=False)
 class Searched:
-    """The pairs that names retrieve for a task, and the links that weights are learnt from; None where nothing is to be learnt."""
+    """The pairs that names retrieve for a task, and the links that weights are learnt from; None where nothing is to be learnt.
+
+    Attributes:
+        task: The task.
+        base: The task whose queries and pool were searched: the same, or a slightly larger one.
+        by_name: The positions of its queries, and the targets that names retrieve for them.
+        training: The links that weights are learnt from.
+        training_pairs: The positions of training links, and the targets that names retrieve for their sources.
+    """
 
     task: AlignmentTask
-    pairs: Pairs
-    training: Alignment | None
-    training_pairs: Pairs  # for the sources of the training links
+    base: AlignmentTask
+    by_name: Pairs = (NOTHING, NOTHING)
+    training: Alignment | None = None
+    training_pairs: Pairs = (NOTHING, NOTHING)
+
+    @property
+    def pairs(self) -> Pairs:
+        """The positions of the queries of the task, and the targets that names retrieve for them."""
+        return self.by_name if self.base is self.task else _within(self.by_name, self.base, self.task)
+
+    def serves(self, task: AlignmentTask) -> bool:
+        """Whether that task asks for nearly the same, and nothing else."""
+        sides = (self.base.queries, task.queries), (self.base.pool, task.pool)
+        return all(len(other) >= NEARLY_ALL * len(own) and is_among(other, own).all() for own, other in sides)
 
     def fits(self, task: AlignmentTask) -> bool:
         """Whether they were searched for these queries, this pool and these seeds."""
@@ -208,8 +229,11 @@ class FittedFast:
             return ready
         self.options.engine.begin("searching by name")
         # What has looked at the known links has learnt from them, too.
-        searched = ready._search_training(task) if ready.looked is None else Searched(task, _joined([]), None, _joined([]))
-        return replace(ready, searched=replace(searched, pairs=ready._search_once(task)))
+        searched = ready._search_training(task) if ready.looked is None else Searched(task, task)
+        before = ready.searched
+        if before is not None and before.serves(task):
+            return replace(ready, searched=replace(searched, base=before.base, by_name=before.by_name))
+        return replace(ready, searched=replace(searched, by_name=ready._search_once(task.queries, task.pool)))
 
     def with_known(self, task: AlignmentTask, known: Alignment) -> FittedFast:
         """The same with all that these known links say: for predictions for other queries and pools of the same graphs and seeds."""
@@ -238,13 +262,15 @@ class FittedFast:
         lessons = task.lessons
         drawn = np.random.default_rng(self.options.seed).permutation(len(lessons))[: self.options.training_links]
         training = lessons.where(drawn[np.argsort(lessons.sources[drawn])])
-        pairs = self._search_once(task, training) if len(training) else _joined([])
-        return Searched(task, _joined([]), training, pairs)
+        pool = np.union1d(task.pool, task.seeds.targets)
+        pairs = self._search_once(training.sources, pool, both_directions=False) if len(training) else _joined([])
+        return Searched(task, task, training=training, training_pairs=pairs)
 
-    def _search_once(self, task: AlignmentTask, training: Alignment | None = None) -> Pairs:
+    def _search_once(self, queries: Ints, pool: Ints, both_directions: bool = True) -> Pairs:
         """The pairs that the kinds of evidence retrieve that are the same in every round."""
         once = [self.prepared.own[kind.name] for kind in self.options.used_kinds if kind.searches == "once"]
-        return _joined([self._search(task, vectors, self.options.effort, training) for vectors in once if vectors is not None])
+        found = [self._search(each, queries, pool, self.options.effort, both_directions) for each in once if each is not None]
+        return _joined(found)
 
     def predict(self, task: AlignmentTask, known: Alignment) -> Candidates:
         ready = self.for_task(task)
@@ -382,11 +408,14 @@ class FittedFast:
             rest: Queries and targets that are searched once more, among themselves.
         """
         assert self.searched is not None
-        by_name = self.searched.pairs if training is None else self.searched.training_pairs
-        pairs, effort = [by_name], self.options.effort // 4  # in every round, so it must be quick
+        pairs = [self.searched.pairs if training is None else self.searched.training_pairs]
+        effort = self.options.effort // 4  # in every round, so it must be quick
         stacked = self._stacked(found, ("every round",))
-        if stacked is not None:
-            pairs.append(self._search(task, stacked, effort, training))
+        if stacked is not None and training is None:
+            pairs.append(self._search(stacked, task.queries, task.pool, effort, both_directions=True))
+        elif stacked is not None and training is not None:
+            pool = np.union1d(task.pool, task.seeds.targets)
+            pairs.append(self._search(stacked, training.sources, pool, effort, both_directions=False))
         stacked = self._stacked(found, ("every round", "the rest")) if rest is not None else None
         if rest is not None and stacked is not None:
             rows, targets = stacked.search(
@@ -414,17 +443,14 @@ class FittedFast:
         )
         return Similarity(*sides)
 
-    def _search(self, task: AlignmentTask, vectors: Searching, effort: int, training: Alignment | None = None) -> Pairs:
-        """The pairs that some vectors retrieve, for the queries, or for the sources of training links."""
-        queries, pool = task.queries, task.pool
-        if training is not None:
-            queries, pool = training.sources, np.union1d(task.pool, task.seeds.targets)
+    def _search(self, vectors: Searching, queries: Ints, pool: Ints, effort: int, both_directions: bool) -> Pairs:
+        """The positions of queries, and the targets of the pool that some vectors retrieve for them."""
         options = self.options
         return vectors.search(
             queries,
             pool,
             options.k,
-            both_directions=training is None,
+            both_directions=both_directions,
             effort=max(1, effort),
             seed=options.seed,
             engine=options.engine,
@@ -490,6 +516,15 @@ def _undecided(task: AlignmentTask, known: Alignment) -> tuple[Ints, Ints] | Non
     return (queries, pool) if 0 < len(queries) < LARGEST_REST * len(task.queries) else None
 
 
+def _within(pairs: Pairs, base: AlignmentTask, task: AlignmentTask) -> Pairs:
+    """The pairs of a larger task with the queries and the pool of a smaller one: its positions of queries, and targets."""
+    position, in_pool = np.full(len(task.source.entities), -1, np.int32), np.zeros(len(task.target.entities), bool)
+    position[task.queries], in_pool[task.pool] = np.arange(len(task.queries)), True
+    rows = taken(position[base.queries], pairs[0])
+    kept = np.flatnonzero((rows >= 0) & taken(in_pool, pairs[1]))
+    return taken(rows, kept), taken(pairs[1], kept)
+
+
 def _packed(queries: Ints, rows: Ints, targets: Ints, scores: Floats, most: int) -> Candidates:
     """Candidates from scored pairs, the best of each query first, up to so many."""
     packed = pack(rows, targets, scores, len(queries), most)
@@ -501,6 +536,5 @@ def _present(computed: dict[str, Any]) -> Found:
 
 
 def _joined(pairs: list[Pairs]) -> Pairs:
-    nothing = np.empty(0, np.int32), np.empty(0, np.int32)
-    rows, targets = (np.concatenate(part) for part in zip(nothing, *pairs, strict=True))
+    rows, targets = (np.concatenate(part) for part in zip((NOTHING, NOTHING), *pairs, strict=True))
     return rows, targets

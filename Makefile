@@ -8,10 +8,13 @@ demo: .venv/core
 	$(RUN)kgalign demo
 
 test: .venv/installed
-	$(RUN)pytest -n auto --dist loadfile --cov --cov-report term
+	$(RUN)pytest -n auto --dist loadfile
 
 test-fast: .venv/installed
 	$(RUN)pytest -n auto --dist loadfile -m "not slow"
+
+coverage: .venv/installed
+	$(RUN)pytest -n auto --dist loadfile --cov --cov-report term
 
 check: .venv/installed
 	$(RUN)ruff format --check .

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import pairwise
 
 import numba
 import numpy as np
@@ -13,7 +11,7 @@ import scipy  # which imports its parts when they are first used
 
 from kgalign.data import PREFERRED, RANKS, Floats, Ints, KnowledgeGraph, Names
 from kgalign.features.text import ngram_vectors
-from kgalign.features.words import Words, stem, weighted_words
+from kgalign.features.words import Words, weighted_words, word_numbers
 from kgalign.language_tags import main_language
 from kgalign.parallel import argsort, by_row, parts, unique
 from kgalign.search import Engine, Vectors, find_candidates, unique_pairs
@@ -225,31 +223,16 @@ def _name_numbers(words: Words) -> Ints:
     stems = words.stems
     ordered, has_digit = _ordered(stems)
     numbers = ordered.numbers()
-    letters: dict[str, int] = {}  # of names without a digit
-    pairs = [
-        (number, letters.setdefault(stem(name), len(letters)))
-        for number, name, skipped in zip(numbers.tolist(), _without_blanks(words), has_digit.tolist(), strict=True)
-        if not skipped
-    ]
-    single = np.flatnonzero((np.diff(stems.starts) == 1) & ~has_digit)
-    _, first = np.unique(numbers[single], return_index=True)
-    for number, word in zip(numbers[single[first]].tolist(), stems.ids[stems.starts[single[first]]].tolist(), strict=True):
-        if (other := letters.get(stems.different[word])) is not None:
-            pairs.append((number, other))
+    plain = np.flatnonzero(~has_digit)
+    single = plain[np.diff(stems.starts)[plain] == 1]
+    ends = stems.ids[stems.starts[single]]
+    _, letters = unique(np.concatenate([words.letter_numbers()[plain], word_numbers(stems.different)[ends]]))
+    rows = numbers[np.concatenate([plain, single])]
     count = int(numbers.max(initial=-1)) + 1
-    rows, columns = np.array(pairs, np.int64).reshape(-1, 2).T
-    shape = (count + len(letters),) * 2
-    graph = scipy.sparse.coo_array((np.ones(len(rows), np.int8), (rows, count + columns)), shape=shape)
+    shape = (count + int(letters.max(initial=-1)) + 1,) * 2
+    graph = scipy.sparse.coo_array((np.ones(len(rows), np.int8), (rows, count + letters)), shape=shape)
     _, labels = scipy.sparse.csgraph.connected_components(graph, directed=False)
     return np.where(np.diff(stems.starts) > 0, labels[numbers] + 1, 0).astype(np.int64)
-
-
-def _without_blanks(words: Words) -> Iterator[str]:
-    """Each text without blanks between its words."""
-    different = words.different
-    ids, starts = words.ids.tolist(), words.starts.tolist()
-    for first, last in pairwise(starts):
-        yield different[ids[first]] if last == first + 1 else "".join([different[at] for at in ids[first:last]])
 
 
 def _ordered(stems: Words) -> tuple[Words, Ints]:

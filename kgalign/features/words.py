@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
 
 import numpy as np
 import scipy  # which imports its parts when they are first used
 
-from kgalign.blocks import row_blocks, starts_of
+from kgalign.blocks import row_blocks, starts_of, threads
 from kgalign.data import Floats, Ints
 
 NOT_A_WORD = re.compile(r"[\W_]+")
 ACCENTS = re.compile("[\u0300-\u036f]")
 UNDECOMPOSED = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "ı": "i"})
 ASCII_WORDS = str.maketrans({char: char.lower() if char.isalnum() else " " for char in map(chr, range(128))})
-ASCII_LINES = ASCII_WORDS | {ord("\n"): "\n"}
+FOLDED = np.frombuffer("".join(map(chr, range(128))).translate(ASCII_WORDS | {ord("\n"): "\n"}).encode(), np.uint8)
+UTF32 = "utf-32-le"
 ENDINGS = (  # of plurals and simple inflections, and what stands in their place; longest first
     ("sses", "ss"), ("shes", "sh"), ("ches", "ch"), ("eaux", "eau"), ("ies", "i"), ("ais", "ai"), ("xes", "x"), ("aux", "al"), ("ing", ""),
     ("ys", "i"), ("ie", "i"), ("es", ""), ("ed", ""), ("s", ""), ("e", ""), ("y", "i"),
@@ -49,21 +50,20 @@ class Words:
     @classmethod
     def of(cls, texts: Sequence[str]) -> Words:
         """The words of texts in lower case, without accents, see `fold`."""
-        return cls.of_folded(fold_all(texts))
+        from kgalign.parallel import unique  # compiled code, slow to import
 
-    @classmethod
-    def of_folded(cls, texts: Sequence[str]) -> Words:
-        """The words of folded texts."""
-        numbers: dict[str, int] = {}
-        ids, counts = [], []
-        for block in row_blocks(len(texts), TEXTS):
-            split = [text.split() for text in texts[block]]
-            words = list(chain.from_iterable(split))
-            for word in dict.fromkeys(words):
-                numbers.setdefault(word, len(numbers))
-            ids.append(np.fromiter(map(numbers.__getitem__, words), np.int64, len(words)))
-            counts.append(np.fromiter(map(len, split), np.int64, len(split)))
-        return cls(list(numbers), np.concatenate([_NONE, *ids]), starts_of(np.concatenate([_NONE, *counts])))
+        with ThreadPoolExecutor(threads()) as pool:
+            blocks = list(pool.map(lambda block: _Block.of(texts[block]), row_blocks(len(texts), TEXTS) or [slice(0)]))
+        _, places = unique(np.concatenate([each.numbers for each in blocks]))
+        first = np.zeros(int(places.max(initial=-1)) + 1, np.int64)  # where each different word stands first
+        first[places[::-1]] = np.arange(len(places))[::-1]
+        order = np.argsort(first)
+        ranks = np.empty_like(order)
+        ranks[order] = np.arange(len(order))
+        bounds = starts_of(np.array([len(each.numbers) for each in blocks]))
+        parts = np.split(first[order], np.searchsorted(first[order], bounds[1:-1]))
+        different = [word for each, start, own in zip(blocks, bounds, parts, strict=False) for word in each.words(own - start)]
+        return cls(different, ranks[places], starts_of(np.concatenate([each.counts for each in blocks])))
 
     def __len__(self) -> int:
         return len(self.starts) - 1
@@ -79,7 +79,8 @@ class Words:
 
         A text of nothing but articles keeps them.
 
-        >>> Words.of(["Guitares électriques", "The boxes"]).stems.different
+        >>> stems = Words.of(["Guitares électriques", "The boxes"]).stems
+        >>> [stems.different[at] for at in stems.ids]
         ['guitar', 'electriqu', 'box']
         """
         parts = [_parts(word) for word in self.different]
@@ -101,6 +102,16 @@ class Words:
         sizes = np.bincount(owners, np.diff(self.starts), count).astype(np.int64)
         return Words(self.different, self.ids[order], starts_of(sizes))
 
+    def letter_numbers(self) -> Ints:
+        """(n,) the same number for texts of the same letters, whatever blanks are between them; without the ending of the last word."""
+        from kgalign.features.letters import joined_numbers  # compiled code, slow to import
+
+        count = len(self.different)
+        words = [*self.different, *map(stem, self.different)]
+        ids = self.ids.copy()
+        ids[self.starts[1:][np.diff(self.starts) > 0] - 1] += count
+        return joined_numbers(ids, self.starts, word_numbers(words), np.fromiter(map(len, words), np.int32, len(words)))
+
     def numbers(self) -> Ints:
         """(n,) the same number for texts of the same words in the same order."""
         from kgalign.parallel import unique  # compiled code, slow to import
@@ -114,6 +125,40 @@ class Words:
         return unique(keys)[1] if len(self) else _NONE
 
 
+@dataclass(frozen=True, eq=False)
+class _Block:
+    """Some texts, and where their words are.
+
+    Attributes:
+        letters: The texts, a line each; of ASCII in a byte each.
+        starts: (w,) where each word begins.
+        ends: (w,) where it ends.
+        numbers: (w,) the same for the same word.
+        counts: (n,) how many words each text has.
+    """
+
+    letters: Ints
+    starts: Ints
+    ends: Ints
+    numbers: Ints
+    counts: Ints
+
+    @classmethod
+    def of(cls, texts: Sequence[str]) -> _Block:
+        from kgalign.features.letters import find_words  # compiled code, slow to import
+
+        letters = _letters([text if text.isascii() and "\n" not in text else fold(text) for text in texts])
+        small = letters < len(FOLDED)
+        letters = FOLDED[letters] if small.all() else np.where(small, FOLDED[np.where(small, letters, 0)], letters)
+        return cls(letters, *find_words(letters, len(texts)))
+
+    def words(self, places: Ints) -> Iterator[str]:
+        """The words at these places."""
+        text = self.letters.tobytes().decode("ascii" if self.letters.itemsize == 1 else UTF32, "surrogatepass")
+        for start, end in zip(self.starts[places].tolist(), self.ends[places].tolist(), strict=True):
+            yield text[start:end]
+
+
 def fold(name: str) -> str:
     """The words of a name in lower case, without accents, with one blank between them. Any script."""
     if name.isascii():
@@ -124,15 +169,6 @@ def fold(name: str) -> str:
     return " ".join(NOT_A_WORD.sub(_blank_but_marks, name.casefold().translate(UNDECOMPOSED)).split())
 
 
-def fold_all(names: Sequence[str]) -> list[str]:
-    """`fold` of many names, but with any number of blanks around the words of a name."""
-    found = "\n".join([name if name.isascii() and "\n" not in name else "" for name in names]).translate(ASCII_LINES).split("\n")
-    for at, name in enumerate(names):
-        if name and not found[at]:
-            found[at] = fold(name)
-    return found[: len(names)]
-
-
 def stem(word: str) -> str:
     """The word without its ending, if enough is left."""
     if word[-1:] in LAST_LETTERS and word.isalpha() and (not word.endswith(KEPT) or word.endswith("ais")):
@@ -141,6 +177,14 @@ def stem(word: str) -> str:
                 found = word.removesuffix(ending) + instead
                 return found if len(found) >= SHORTEST_STEM else word
     return word
+
+
+def word_numbers(words: Sequence[str]) -> Ints:
+    """(n,) the same number for the same word, everywhere."""
+    from kgalign.features.letters import find_words  # compiled code, slow to import
+
+    numbers: Ints = find_words(_letters(words), len(words))[2]
+    return numbers
 
 
 def weighted_words(words: Words) -> scipy.sparse.csr_array:
@@ -165,6 +209,14 @@ def _blank_but_marks(found: re.Match[str]) -> str:
     """A blank for each character, but marks (vowel signs, for instance) stay: they belong to the word."""
     signs = found.group()
     return " " if signs.isascii() else "".join(char if unicodedata.category(char).startswith("M") else " " for char in signs)
+
+
+def _letters(lines: Sequence[str]) -> Ints:
+    """The letters of some lines, as bytes where all of them are ASCII."""
+    text = "\n".join(lines)
+    return (
+        np.frombuffer(text.encode(), np.uint8) if text.isascii() else np.frombuffer(text.encode(UTF32, "surrogatepass"), np.uint32)
+    )
 
 
 _NONE = np.empty(0, np.int64)

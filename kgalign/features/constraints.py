@@ -18,8 +18,10 @@ def allowed(task: AlignmentTask, sources: Ints, targets: Ints) -> NDArray[Any]:
     decided to have no counterpart, and if the pair is not rejected. Entities without any of the types of the task go together: they are
     evidence for others.
     """
-    kinds = task.source.kinds, task.target.kinds
     may: NDArray[Any] = np.ones(len(sources), bool)
+    if not _excludes(task):
+        return may
+    kinds = task.source.kinds, task.target.kinds
     if any(map(np.any, kinds)):  # else all are individuals
         may = compatible_kinds(task)[kinds[0][sources], kinds[1][targets]]
     if task.types is not None:
@@ -33,6 +35,8 @@ def allowed(task: AlignmentTask, sources: Ints, targets: Ints) -> NDArray[Any]:
 
 def allowed_candidates(task: AlignmentTask, candidates: Candidates) -> Candidates:
     """The candidates without those that must not be linked; the same object where there are none."""
+    if not _excludes(task):
+        return candidates
     rows, slots = candidates.edges()
     may = allowed(task, candidates.queries[rows], candidates.targets[rows, slots])
     if may.all():
@@ -42,6 +46,11 @@ def allowed_candidates(task: AlignmentTask, candidates: Candidates) -> Candidate
     scores[rows[~may], slots[~may]] = -np.inf
     order = np.argsort(targets < 0, axis=1, kind="stable")  # the rest stays in its order
     return replace(candidates, targets=np.take_along_axis(targets, order, axis=1), scores=np.take_along_axis(scores, order, axis=1))
+
+
+def _excludes(task: AlignmentTask) -> bool:
+    """Whether a task has any pairs that must not be links."""
+    return task.types is not None or len(task.rejected) > 0 or bool(task.source.kinds.any() or task.target.kinds.any())
 
 
 def compatible_kinds(task: AlignmentTask) -> NDArray[Any]:

@@ -37,7 +37,7 @@ class Edges:
     def of(cls, graph: KnowledgeGraph) -> Edges:
         from kgalign.blocks import starts_of
         from kgalign.matrices import from_entries  # compiled code, slow to import
-        from kgalign.parallel import by_row, counts
+        from kgalign.parallel import by_row, counts, taken
 
         head, relation, tail = graph.triples[graph.triples[:, 0] != graph.triples[:, 2]].T.astype(np.int32)
         count, relations = len(graph.entities), len(graph.relations)
@@ -45,14 +45,18 @@ class Edges:
         sizes = count, 2 * relations, count
         order = np.arange(len(columns[0]))
         for column, size in zip(reversed(columns), reversed(sizes), strict=True):  # one at a time: no key of all three overflows
-            order = order[by_row(column[order], size)[0]]
-        triples = np.column_stack([column[order] for column in columns])
-        triples = triples[np.append(np.ones(min(1, len(triples)), bool), (np.diff(triples, axis=0) != 0).any(axis=1))]
-        adjacency = from_entries(np.ones(len(triples), np.float32), triples[:, 0], triples[:, 2], (count, count))
+            order = taken(order, by_row(taken(column, order), size)[0])
+        columns = tuple(taken(column, order) for column in columns)
+        is_first = np.ones(len(order), bool)
+        is_first[1:] = np.logical_or.reduce([column[1:] != column[:-1] for column in columns])
+        head, relation, tail = (column[is_first] for column in columns)
+        adjacency = from_entries(np.ones(len(head), np.float32), head, tail, (count, count))
         adjacency.data[:] = 1
-        order = by_row(triples[:, 2], count)[0]
-        by_neighbour = triples[order[by_row(triples[order, 0], count)[0]]]
-        return cls(triples, by_neighbour, starts_of(counts(triples[:, 0], count)), adjacency, relations)
+        order = by_row(tail, count)[0]
+        order = taken(order, by_row(taken(head, order), count)[0])
+        triples = np.column_stack([head, relation, tail])
+        by_neighbour = np.column_stack([taken(column, order) for column in (head, relation, tail)])
+        return cls(triples, by_neighbour, starts_of(counts(head, count)), adjacency, relations)
 
     @classmethod
     def of_task(cls, task: AlignmentTask) -> tuple[Edges, Edges]:

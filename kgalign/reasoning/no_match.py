@@ -8,12 +8,13 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from scipy.optimize import minimize
 
-from kgalign.blocks import one_dense_thread
+from kgalign.blocks import by_blocks, one_dense_thread
 from kgalign.data import Floats, Ints
 
 FARTHEST = 50.0  # log-odds beyond are as good as certain
 LEAST_SHARE_RIGHT = 0.01  # of the best candidates, however bad all looks; and least share wrong, however good
-EM_ROUNDS = 100
+EM_ROUNDS = 100  # at most
+STANDING = 1e-9  # shares that change by less have converged
 PRIOR_RIGHT = 5.0  # pairs that are counted beside the observed ones, so that a handful does not run to an extreme
 PRIOR_WRONG = 10.0
 MOST_RIGHT_UNTAUGHT = 2 / 3  # of the best candidates, where hardly any seed can show more
@@ -134,7 +135,9 @@ def _estimated_shares(log_odds: Floats, won: Floats, groups: Ints, among: Floats
     """(g,) the share of so many pairs of each group that are right, with some right and wrong ones counted beside the observed ones."""
     odds, shares = np.exp(log_odds), np.full(len(among), 0.5)
     for _ in range(EM_ROUNDS):
-        own = shares[groups]
-        right = np.bincount(groups, won * (own * odds / (own * odds + 1 - own)), len(among))
-        shares = (right + prior[0]) / (among + sum(prior))
+        of_groups = shares[groups]
+        right = by_blocks(lambda odds, own, won: won * (own * odds / (own * odds + 1 - own)), odds, of_groups, won)
+        before, shares = shares, (np.bincount(groups, right, len(among)) + prior[0]) / (among + sum(prior))
+        if np.abs(shares - before).max(initial=0) < STANDING:
+            break
     return np.clip(shares, LEAST_SHARE_RIGHT, 1 - LEAST_SHARE_RIGHT)

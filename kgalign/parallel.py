@@ -95,7 +95,7 @@ def sums(ids: Ints, values: Floats, count: int) -> Floats:
 
 def parts(count: int) -> int:
     """Into how many parts of like size to divide so many rows, each of which needs an array of its own."""
-    return max(1, min(4 * numba.get_num_threads(), count // FEWEST))
+    return max(1, min(numba.get_num_threads(), count // FEWEST))
 
 
 def _sorted(keys: Ints) -> tuple[Ints, Ints]:

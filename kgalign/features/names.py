@@ -13,7 +13,7 @@ from kgalign.data import PREFERRED, RANKS, Floats, Ints, KnowledgeGraph, Names
 from kgalign.features.text import ngram_vectors
 from kgalign.features.words import Words, weighted_words, word_numbers
 from kgalign.language_tags import main_language
-from kgalign.parallel import argsort, by_row, parts, unique
+from kgalign.parallel import argsort, by_row, parts, taken, unique
 from kgalign.search import Engine, Vectors, find_candidates, unique_pairs
 from kgalign.search.kernels import clear, lay_out, product_with, sparse_product
 
@@ -102,16 +102,19 @@ class NameSimilarity:
     ) -> tuple[Ints, Ints]:
         """The positions of queries and the targets whose names are among the k most similar to one of theirs."""
         names = self.names
-        rows, others = (np.flatnonzero(np.isin(side.owner, ids)) for side, ids in ((names.source, queries), (names.target, pool)))
+        positions = np.full(len(names.source.starts) - 1, -1, np.int32)
+        positions[queries] = np.arange(len(queries))
+        in_pool = np.zeros(len(names.target.starts) - 1, bool)
+        in_pool[pool] = True
+        rows, others = np.flatnonzero(positions[names.source.owner] >= 0), np.flatnonzero(in_pool[names.target.owner])
         found = find_candidates(
             self.source, self.target, rows, others, k, both_directions=both_directions, effort=effort, seed=seed, engine=engine
         )
         at, slots = found.edges()
-        sources, targets = names.source.owner[found.queries[at]], names.target.owner[found.targets[at, slots]]
-        order = np.argsort(queries, kind="stable")
-        positions = order[np.searchsorted(queries, sources, sorter=order)]
-        chosen = _best_of_each(positions, targets, found.scores[at, slots], k, both_directions)
-        return unique_pairs(positions[chosen], targets[chosen], len(queries))
+        sources = taken(positions[names.source.owner], found.queries[at])
+        targets = taken(names.target.owner, found.targets[at, slots])
+        chosen = _best_of_each(sources, targets, found.scores[at, slots], k, both_directions)
+        return unique_pairs(taken(sources, chosen), taken(targets, chosen), len(queries))
 
     def _best(self, sources: Ints, targets: Ints, are_wanted: bool) -> tuple[Floats, Ints, Ints]:
         """The products, and if they are wanted, the positions of the names."""

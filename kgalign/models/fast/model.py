@@ -262,8 +262,9 @@ class FittedFast:
         lessons = task.lessons
         drawn = np.random.default_rng(self.options.seed).permutation(len(lessons))[: self.options.training_links]
         training = lessons.where(drawn[np.argsort(lessons.sources[drawn])])
-        pool = np.union1d(task.pool, task.seeds.targets)
-        pairs = self._search_once(training.sources, pool, both_directions=False) if len(training) else _joined([])
+        pairs = _joined([])
+        if len(training):
+            pairs = self._search_once(training.sources, _pool_with_seeds(task), both_directions=False)
         return Searched(task, task, training=training, training_pairs=pairs)
 
     def _search_once(self, queries: Ints, pool: Ints, both_directions: bool = True) -> Pairs:
@@ -408,14 +409,12 @@ class FittedFast:
             rest: Queries and targets that are searched once more, among themselves.
         """
         assert self.searched is not None
-        pairs = [self.searched.pairs if training is None else self.searched.training_pairs]
-        effort = self.options.effort // 4  # in every round, so it must be quick
+        pairs, effort = [], self.options.effort // 4  # in every round, so it must be quick
         stacked = self._stacked(found, ("every round",))
         if stacked is not None and training is None:
             pairs.append(self._search(stacked, task.queries, task.pool, effort, both_directions=True))
         elif stacked is not None and training is not None:
-            pool = np.union1d(task.pool, task.seeds.targets)
-            pairs.append(self._search(stacked, training.sources, pool, effort, both_directions=False))
+            pairs.append(self._search(stacked, training.sources, _pool_with_seeds(task), effort, both_directions=False))
         stacked = self._stacked(found, ("every round", "the rest")) if rest is not None else None
         if rest is not None and stacked is not None:
             rows, targets = stacked.search(
@@ -427,6 +426,8 @@ class FittedFast:
                 engine=self.options.engine,
             )
             pairs.append((np.searchsorted(task.queries, rest[0])[rows], targets))
+        del stacked  # the pairs by name take room, and come last
+        pairs.append(self.searched.pairs if training is None else self.searched.training_pairs)
         rows, targets = unique_pairs(*_joined(pairs), self.options.training_links if training is not None else len(task.queries))
         sources = task.queries[rows] if training is None else training.sources[rows]
         may = allowed(task, sources, targets)
@@ -514,6 +515,13 @@ def _undecided(task: AlignmentTask, known: Alignment) -> tuple[Ints, Ints] | Non
     decided = known.where(known.scores > DECIDED)
     queries, pool = np.setdiff1d(task.queries, decided.sources), np.setdiff1d(task.pool, decided.targets)
     return (queries, pool) if 0 < len(queries) < LARGEST_REST * len(task.queries) else None
+
+
+def _pool_with_seeds(task: AlignmentTask) -> Ints:
+    """(p,) the pool and the targets of the seeds."""
+    is_there = np.zeros(len(task.target.entities), bool)
+    is_there[task.pool] = is_there[task.seeds.targets] = True
+    return np.flatnonzero(is_there)
 
 
 def _within(pairs: Pairs, base: AlignmentTask, task: AlignmentTask) -> Pairs:

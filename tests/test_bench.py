@@ -146,6 +146,16 @@ def test_a_run_in_its_own_process_returns_its_result_or_an_error_if_it_died():
 
 
 @pytest.mark.slow
+def test_a_run_in_its_own_process_ends_when_the_one_that_has_started_it_is_killed():
+    # The file is closed when the last of the two processes has ended.
+    code = "import time; from kgalign.bench.runs import in_own_process as run; print(run(eval, '1')); run(time.sleep, 600)"
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout.readline() == "1\n"
+        time.sleep(3)
+        process.kill()
+        assert process.communicate(timeout=60)[0] == ""
+
+
 def test_a_new_model_appears_when_it_is_registered(plan, monkeypatch):
     monkeypatch.setitem(MODELS.built_in, "twice", f"{__name__}:Twice")
     assert "twice" in {system.name for system in find_systems(replace(plan, models=()))}

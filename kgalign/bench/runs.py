@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field, replace
 from functools import cache
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
+from threading import Thread
 from typing import Any
 
 from kgalign.align import align
@@ -83,13 +85,25 @@ def measure_rows(case: Case, experiment: str, rows: Mapping[str, RunRow]) -> Ite
 
 def in_own_process(work: Callable[..., Any], *arguments: Any) -> Any:
     """The result of a function that is called in a process of its own."""
-    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn"), initializer=_end_with_parent) as pool:
         try:
             return pool.submit(work, *arguments).result()
         except BrokenProcessPool:
             raise KgalignError(
                 "a run ended before it was done, perhaps for lack of memory; the lines measured before are kept"
             ) from None
+
+
+def _end_with_parent() -> None:
+    """Ends this process when the one that has started it is killed."""
+    parent = parent_process()
+    assert parent is not None
+
+    def end() -> None:
+        parent.join()
+        os._exit(1)
+
+    Thread(target=end, daemon=True).start()
 
 
 @cache

@@ -304,10 +304,15 @@ def _kept_input(seed: int, number: int, only: Sequence[str], corpus: Path, keep:
 
 
 def _limit_memory() -> None:
+    """Limits the memory of this process. The system limits addresses, so those that libraries have reserved and do not use are added."""
     with contextlib.suppress(ImportError):
         import resource  # POSIX only
 
-        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+        reserved = 0
+        with contextlib.suppress(OSError):  # only Linux says it
+            size, resident, *_ = map(int, Path("/proc/self/statm").read_text("ascii").split())
+            reserved = (size - resident) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY + reserved,) * 2)
 
 
 def main() -> int:

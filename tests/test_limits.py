@@ -96,6 +96,32 @@ def test_many_triple_terms_and_their_signs_in_literals_are_no_levels(tmp_path, n
     assert sorted(map(len, graph.attributes.values)) == [7, 2400]
 
 
+NESTING = {"lists": ("(", ")"), "blank nodes": ("[ <http://x/p> ", "]"), "both": ("([ <http://x/p> ", "])")}
+
+
+@pytest.mark.parametrize("brackets", NESTING.values(), ids=NESTING)
+@pytest.mark.parametrize("name", ["g.ttl", "g.trig"])
+def test_deep_lists_and_blank_nodes_are_left_out_quickly(tmp_path, name, brackets):
+    def text(count):
+        opening, closing = brackets
+        return f'<http://x/a> <http://x/n> "a" .\n{STATEMENT}{opening * count}"b"{closing * count} .\n<http://x/b> <http://x/n> "b" .\n'
+
+    path, began = write(tmp_path / name, text(1 << 19)), time.process_time()
+    graph = read_graph(path)
+    assert time.process_time() - began < 10
+    assert (graph.entities, list(graph.names)) == (["http://x/a", "http://x/b"], ["a", "b"])
+    assert (graph.record["broken"], "more than 10,000 lists and blank nodes" in graph.record["first broken"][0]) == (1, True)
+    refused(path, rf"{name}:2: expected .* \(more than 10,000 lists and blank nodes lie inside each other\)", strict=True)
+    assert read_graph(write(path, text(5_000)), strict=True).record["broken"] == 0
+
+
+@pytest.mark.parametrize("name", ["g.ttl", "g.trig"])
+def test_brackets_in_literals_and_iris_of_turtle_are_no_levels(tmp_path, name):
+    lines = [f'<http://x/a{number}(> <http://x/n> \':-({number}\', """[\n""" . # (' for number in range(20_000)]
+    graph = read_graph(write(tmp_path / name, "\n".join(lines)), strict=True)
+    assert (len(graph.entities), len(graph.attributes.values)) == (20_000, 40_000)
+
+
 def test_deep_triples_of_rdf_xml_are_refused_with_the_highest_limit(tmp_path):
     opening, closing = '<rdf:Description rdf:about="http://x/a"><x:r rdf:parseType="Triple">', "</x:r></rdf:Description>"
     path = write(tmp_path / "g.rdf", RDF_XML.format("", opening * 30_000 + closing * 30_000))

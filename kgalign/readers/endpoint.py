@@ -17,8 +17,8 @@ from kgalign.errors import DataError
 from kgalign.files import read_bytes
 from kgalign.limits import DEFAULT, Limits
 from kgalign.readers.endpoint_client import Client, MalformedAnswerError, Wait
+from kgalign.readers.nesting import parse_text
 from kgalign.readers.statements import Damage, Gatherer
-from kgalign.readers.triple_terms import parse_text
 from kgalign.seams import Statements
 
 logger = logging.getLogger(__name__)

@@ -18,13 +18,13 @@ from kgalign.errors import DataError
 from kgalign.files import bounded, line_blocks
 from kgalign.limits import DEFAULT, Limits
 from kgalign.readers.json_levels import Levels
+from kgalign.readers.nesting import FlatText, parse_text
 from kgalign.readers.prefixes import Prefixes
 from kgalign.readers.rdf import FORMATS, format_of
 from kgalign.readers.rdf_file import DamagedDocumentError, RdfFile, beginning, reason
 from kgalign.readers.rdf_xml import read_mended_xml, read_xml
 from kgalign.readers.sentences import END, LONG_LITERALS, find_end, without_graphs
 from kgalign.readers.statements import Gatherer
-from kgalign.readers.triple_terms import FlatText, parse_text
 from kgalign.seams import Statements
 
 BLOCK = 1 << 18  # bytes that are read at once

@@ -10,9 +10,9 @@ from typing import Any
 from pyoxigraph import Quad, RdfFormat
 
 from kgalign.errors import DataError
+from kgalign.readers.nesting import parse_text
 from kgalign.readers.rdf_file import RdfFile, beginning, reason
 from kgalign.readers.statements import Gatherer
-from kgalign.readers.triple_terms import parse_text
 from kgalign.seams import Statements
 
 SHOWN = Path("rdflib graph")  # in place of the name of a file

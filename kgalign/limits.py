@@ -19,7 +19,8 @@ class Limits:
             JSON-LD and any in RDF/XML.
         json_levels: Levels of objects and lists in JSON-LD; 1,500 at most.
         xml_levels: Levels of elements in RDF/XML; 20,000 at most.
-        expansion: How many times its own size a document may grow by XML entities, where it grows by more than 8 MiB.
+        expansion: How many times its own size a document may grow by XML entities, or its IRIs by prefixes and bases, where they grow by
+            more than 8 MiB.
         unpacked: Bytes of a compressed file after decompression.
         memory: Bytes of a file that has to be in memory as a whole: Parquet, XLSX, JSON, arrays, text tables and damaged RDF/XML.
         answer: Bytes of one answer of an endpoint.

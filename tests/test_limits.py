@@ -548,3 +548,55 @@ def test_the_value_that_a_message_offers_is_enough(tmp_path):
     with pytest.raises(DataError, match="`limits` line=200"):
         read_graph(path, limits=Limits(line=100))
     assert len(read_graph(path, limits=Limits(line=200)).triples) == 2
+
+
+def with_many(beginning, each, end=""):
+    """A document of more than 1 MiB, half of which is in its beginning."""
+    return beginning + "".join(each.format(number) for number in range((1 << 19) // len(each))) + end
+
+
+LONG_IRI = "http://x/" + "y" * (1 << 19) + "/"
+XML_BEGINS = '<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:a="{}" xml:base="{}">\n'
+EXPANDED = {
+    "prefix.ttl": with_many(f"@prefix a: <{LONG_IRI}> .\n", "a:{0} a:1 a:1 .\n"),
+    "prefix.trig": with_many(f"@prefix a: <{LONG_IRI}> .\n", "a:{0} a:1 a:1 .\n"),
+    "base.ttl": with_many(f"@base <{LONG_IRI}> .\n", "<{0}> <1> <1> .\n"),
+    "datatype.ttl": with_many(f"@prefix a: <{LONG_IRI}> .\n", "<http://x/a> <http://x/b> '{0}'^^a:1 .\n"),
+    "broken.ttl": with_many(f"@prefix a: <{LONG_IRI}> .\na:1 a:2 'c .\n", "a:{0} a:1 a:1 .\n"),
+    "prefix.rdf": with_many(XML_BEGINS.format(LONG_IRI, "http://x/"), '<a:b{0} rdf:about="{0}"/>\n', "</rdf:RDF>"),
+    "base.rdf": with_many(XML_BEGINS.format("http://x/", LONG_IRI), '<a:b rdf:about="{0}"/>\n', "</rdf:RDF>"),
+    "broken.rdf": with_many(XML_BEGINS.format(LONG_IRI, "http://x/"), '<a:b{0} rdf:about="{0}"/>\n'),
+    "base.jsonld": with_many(
+        f'{{"@context": {{"@base": "{LONG_IRI}"}}, "@graph": [', '{{"@id": "{0}", "http://x/1": 2}},\n', "{}]}"
+    ),
+    "vocabulary.jsonld": with_many(f'{{"@context": {{"@vocab" : "{LONG_IRI}x"}}, "@graph": [', '{{"b": "{0}"}},\n', "{}]}"),
+    "escaped.jsonld": with_many(f'{{"@context": {{"@\\u0062ase": "{LONG_IRI}x"}}, "@graph": [', '{{"@id": "{0}"}},\n', "{}]}"),
+    "prefix.jsonld": with_many(f'{{"@context": {{"a": "{LONG_IRI}"}}, "@graph": [', '{{"@id": "a:{0}", "a:1": 2}},\n', "{}]}"),
+}
+
+
+@pytest.mark.parametrize("name", EXPANDED)
+def test_long_prefixes_and_bases_of_many_iris_are_refused(tmp_path, name):
+    path = write(tmp_path / name, EXPANDED[name])
+    assert refused(path, "that make a document larger by at most 100 times its size, found more; .* `limits` expansion=200$") < 5
+
+
+STATEMENTS = {  # with a value, and with an IRI and a value
+    "ttl": ('<http://x/{}> <http://x/n> "b" .\n', '<http://x/a> <http://x/p> <{}> ; <http://x/n> "{}" .\n'),
+    "rdf": (
+        '<rdf:Description rdf:about="http://x/{}"><x:n>b</x:n></rdf:Description>\n',
+        '<rdf:Description rdf:about="http://x/a"><x:p rdf:resource="{}"/><x:n>{}</x:n></rdf:Description>\n',
+    ),
+    "jsonld": (
+        '{{"@id": "http://x/{}", "http://x/n": "b"}},\n',
+        '{{"@id": "http://x/a", "http://x/p": {{"@id": "{}"}}, "http://x/n": "{}"}}\n',
+    ),
+}
+
+
+@pytest.mark.parametrize("ending", ["ttl", "trig", "rdf", "jsonld"])
+def test_long_iris_and_texts_that_are_no_prefixes_are_read(tmp_path, ending):
+    short, long = STATEMENTS["ttl" if ending == "trig" else ending]
+    text = "".join(map(short.format, range(20_000))) + long.format("data:image/png;base64," + "y" * 300_000, "z" * 300_000)
+    whole = {"rdf": RDF_XML.format("", text), "jsonld": f"[{text}]"}.get(ending, text)
+    assert len(read_graph(write(tmp_path / f"g.{ending}", whole), strict=True).attributes.values) == 20_001

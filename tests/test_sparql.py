@@ -378,6 +378,11 @@ def test_blank_nodes_of_a_query_stay_together(tmp_path):
             b"<x:a> <x:n> " + b"<<( <x:a> <x:n> " * 20_000 + b"1" + b" )>>" * 20_000 + b" .",
             "no Turtle .more than 500 triple",
         ),
+        (
+            "text/turtle",
+            b"@prefix a: <http://x/" + b"y" * 300_000 + b"/> .\n" + b"<http://x/1> a:1 a:2 .\n" * 9_000,
+            "prefixes and bases that make a document larger .* `limits` expansion=200",
+        ),
         ("application/n-triples", b"", "the graph is empty"),
     ],
 )

@@ -76,6 +76,7 @@ class TextStream:
 
     Attributes:
         lines: The number of lines so far, at least 1.
+        size: The bytes of UTF-8 so far.
         error: The error that ended the stream. It is kept, since a parser that reads the stream may hide it.
     """
 
@@ -88,7 +89,7 @@ class TextStream:
             is_xml: An XML declaration names the encoding. It is left out of the UTF-8.
             strict: Refuse bytes that are not of that encoding, instead of reading them as windows-1252.
         """
-        self.lines = 1
+        self.lines, self.size = 1, 0
         self.error: DataError | None = None
         self._stream, self._path, self._strict = stream, path, strict
         first = bytes(stream.read(BLOCK))
@@ -118,6 +119,7 @@ class TextStream:
         taken = self._ready[self._begin : end]
         self._begin = end
         self.lines += taken.count(b"\n")
+        self.size += len(taken)
         return taken
 
     def _decoded(self, block: bytes) -> str:

@@ -17,6 +17,7 @@ from kgalign.errors import DataError
 from kgalign.files import read_bytes
 from kgalign.limits import DEFAULT, Limits
 from kgalign.readers.endpoint_client import Client, MalformedAnswerError, Wait
+from kgalign.readers.expansion import Expansion
 from kgalign.readers.nesting import parse_text
 from kgalign.readers.statements import Damage, Gatherer
 from kgalign.seams import Statements
@@ -87,8 +88,10 @@ def _constructed(client: Client, path: Path, limits: Limits) -> list[Quad]:
         kind = GRAPH_TYPES.get(media_type)
         if kind is None:
             raise MalformedAnswerError(f"it answered with {media_type}, and not with one of {', '.join(GRAPH_TYPES)}")
+        expansion = Expansion()
+        expansion.begin(client.endpoint, limits, lambda: len(answer))
         try:
-            return list(parse_text(answer, kind, lenient=True))
+            return list(expansion.counted(parse_text(answer, kind, lenient=True), answer))
         except (SyntaxError, MemoryError) as error:
             raise MalformedAnswerError(f"its answer is no {kind.name} ({error})") from None
 

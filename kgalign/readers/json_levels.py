@@ -1,4 +1,4 @@
-"""JSON as a stream that is refused where it is nested too deeply: the parser of JSON-LD calls itself for each level."""
+"""JSON-LD as a stream that is refused where it is nested too deeply, since its parser calls itself for each level, or would grow too large."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from kgalign.errors import DataError
 from kgalign.limits import Limits
 from kgalign.readers.encodings import BLOCK
+from kgalign.readers.json_bases import Bases
 
 STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+("|\\?\Z)', re.DOTALL)
 REST_OF_STRING = re.compile(rb'(?:[^"\\]++|\\.)*+("|\\?\Z)', re.DOTALL)
@@ -17,10 +19,11 @@ OTHERS = bytes(sorted(set(range(256)) - set(b"[]{}")))
 
 
 class Levels:
-    """A stream of JSON that counts the levels of objects and lists."""
+    """A stream of JSON-LD that counts the levels of objects and lists, and what bases and prefixes may add to it."""
 
     def __init__(self, stream: Any, path: Path, limits: Limits) -> None:
         self._stream, self._path, self._limits = stream, path, limits
+        self._bases = Bases(limits)
         self._level = 0
         self._in_string = False
         self._rest = b""  # a backslash, whose character comes in the next block
@@ -29,6 +32,8 @@ class Levels:
         """The next bytes, at most `size` of them; none at the end."""
         block: bytes = self._stream.read(size if size >= 0 else BLOCK)
         text, self._rest = self._rest + block, b""
+        if self._bases.count(text, self._in_string):
+            raise self._exceeded("expansion", "bases and prefixes that make a document larger by")
         if self._in_string and (found := REST_OF_STRING.match(text)):
             text = text[found.end() :]
             self._end_string(found[1])
@@ -41,12 +46,13 @@ class Levels:
             levels = self._level + np.cumsum(np.where((brackets == ord("[")) | (brackets == ord("{")), 1, -1))
             self._level = int(levels[-1])
             if levels.max() > self._limits.json_levels:
-                # The parser may hide an error of its stream.
-                self._stream.error = self._limits.exceeded(
-                    f"{self._path}:{self._stream.lines}", "json_levels", "objects and lists inside each other,"
-                )
-                raise self._stream.error
+                raise self._exceeded("json_levels", "objects and lists inside each other,")
         return block
+
+    def _exceeded(self, name: str, what: str) -> DataError:
+        """The error about a limit, which the stream keeps, since the parser may hide it."""
+        error = self._stream.error = self._limits.exceeded(f"{self._path}:{self._stream.lines}", name, what)
+        return error
 
     def _end_string(self, end: bytes) -> None:
         self._in_string = end != b'"'

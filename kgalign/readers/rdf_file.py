@@ -15,10 +15,11 @@ from kgalign.errors import DataError
 from kgalign.files import COMPRESSIONS, UNREADABLE, open_bytes
 from kgalign.limits import DEFAULT, Limits
 from kgalign.readers.encodings import TextStream
+from kgalign.readers.expansion import Expansion
 from kgalign.readers.statements import Damage
 
 MEND = "mend it, or leave out `strict` to read on"
-PROPER_IRI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:(?:[^\x00-\x20<>\"{}|^`\\%]|%[0-9A-Fa-f]{2})*")
+PROPER_IRI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:(?:[^\x00-\x20<>\"{}|^`\\%]++|%[0-9A-Fa-f]{2})*+")
 
 
 class DamagedDocumentError(Exception):
@@ -36,6 +37,7 @@ class RdfFile:
         damage: The errors so far, of all files.
         encodings: Encodings other than UTF-8 by path, of all files.
         limits: How much of the file is taken in.
+        expansion: How much its prefixes and bases add to it.
     """
 
     path: Path
@@ -44,6 +46,7 @@ class RdfFile:
     damage: Damage
     encodings: dict[str, str] = field(default_factory=dict)
     limits: Limits = DEFAULT
+    expansion: Expansion = field(default_factory=Expansion)
 
     @contextmanager
     def open(self) -> Iterator[TextStream]:
@@ -55,6 +58,7 @@ class RdfFile:
             except UNREADABLE as error:
                 self.report_cut(error, 0)
                 text = TextStream(BytesIO(), self.path)
+            self.expansion.begin(self.path, self.limits, lambda: text.size)
             try:
                 yield text
             except UNREADABLE as error:
@@ -94,7 +98,8 @@ class RdfFile:
         self.damage.mend(f"{self._place(number)}: read {text!r} though it is not {self.kind.name} ({reason})")
 
     def check_iris(self, quad: Quad) -> None:
-        """Counts a statement with a bad IRI, or refuses it."""
+        """Counts a statement with a bad IRI, or refuses it, and refuses a document whose IRIs have too much of prefixes and bases."""
+        self.expansion.count(quad)
         for node in (quad.subject, quad.predicate, quad.object):
             if isinstance(node, NamedNode) and not PROPER_IRI.fullmatch(node.value):
                 return self.mend(None, node.value[:80], "not an IRI")

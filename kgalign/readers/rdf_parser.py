@@ -150,8 +150,10 @@ def _read_sentences(file: RdfFile, blocks: Iterable[bytes]) -> Iterator[Quad]:
             raise file.limits.exceeded(f"{file.path}:{rest.line}", "memory", "a sentence to have")
         waiting.clear()
         try:
-            parser, end = _parse_many(file, rest, prefixes, block is None)
-            yield from list(parser)
+            text, end = _whole_sentences(rest.text, block is None)
+            text = prefixes.of(text) + text
+            parser = parse_text(text, file.kind)
+            yield from list(file.expansion.counted(parser, text))
         except (SyntaxError, MemoryError):
             rest = yield from _read_one_by_one(file, rest, prefixes, block is None)
         else:
@@ -171,9 +173,9 @@ class _Rest:
         return _Rest(self.text[end:], self.line + self.text.count(b"\n", 0, end)) if end else self
 
 
-def _parse_many(file: RdfFile, rest: _Rest, prefixes: Prefixes, is_last: bool) -> tuple[Any, int]:
-    """The parser of all whole sentences, and where they end."""
-    text, end = rest.text, 0
+def _whole_sentences(text: bytes, is_last: bool) -> tuple[bytes, int]:
+    """All whole sentences of a text, and where they end."""
+    end = 0
     if is_last:
         end = len(text)
     elif any(quotes in text for quotes in LONG_LITERALS):
@@ -181,8 +183,7 @@ def _parse_many(file: RdfFile, rest: _Rest, prefixes: Prefixes, is_last: bool) -
             end = following
     else:  # then only a comment may have a line that ends in a dot and is not the end of a sentence
         end = max((found.end() for found in END.finditer(text)), default=0)
-    whole = text[:end]
-    return parse_text(prefixes.of(whole) + whole, file.kind), end
+    return text[:end], end
 
 
 def _read_one_by_one(file: RdfFile, rest: _Rest, prefixes: Prefixes, is_last: bool) -> Generator[Quad, None, _Rest]:
@@ -223,17 +224,18 @@ def _is_cut(text: bytes, end: int) -> bool:
 
 def _read_piece(file: RdfFile, text: bytes, number: int, declared: bytes = b"") -> _Piece:
     """The statements of a line or a sentence, as far as it can be understood."""
+    whole = declared + text
     try:
-        parser = parse_text(declared + text, file.kind)
-        return _Piece(list(parser), parser)
+        parser = parse_text(whole, file.kind)
+        return _Piece(list(file.expansion.counted(parser, whole)), parser)
     except SyntaxError as error:
         problem = error
     except MemoryError:
         raise file.report_too_long(number) from None
     parser, quads = None, []
     try:
-        parser = parse_text(declared + text, file.kind, lenient=True)
-        for quad in parser:
+        parser = parse_text(whole, file.kind, lenient=True)
+        for quad in file.expansion.counted(parser, whole):
             quads.append(quad)
     except SyntaxError:
         return _Piece(quads, parser, problem)

@@ -50,7 +50,7 @@ def read_mended_xml(file: RdfFile) -> Iterator[Quad]:
     for group in _groups(mended.elements):
         text = "".join(piece for element in group for piece in element.pieces)
         try:
-            quads = _parsed(mended, text, file.strict)
+            quads = _parsed(file, mended, text, file.strict)
         except SyntaxError:
             quads = [quad for element in group for quad in _sound_part(file, mended, element)]
         for quad in quads:
@@ -72,15 +72,19 @@ def _groups(elements: Iterable[Element]) -> Iterator[list[Element]]:
         yield group
 
 
-def _parsed(mended: Mended, text: str, strict: bool = False) -> list[Quad]:
-    return list(parse(f"{mended.opening}{text}{mended.closing}", format=RdfFormat.RDF_XML, lenient=not strict))
+def _parsed(file: RdfFile, mended: Mended, text: str, strict: bool = False) -> list[Quad]:
+    quads = []
+    for quad in parse(f"{mended.opening}{text}{mended.closing}", format=RdfFormat.RDF_XML, lenient=not strict):
+        file.expansion.count(quad)
+        quads.append(quad)
+    return quads
 
 
 def _sound_part(file: RdfFile, mended: Mended, element: Element) -> list[Quad]:
     """The statements of a node element without those of its properties that cannot be parsed. They are counted, or refused."""
     pieces = list(element.pieces)
     try:
-        return _parsed(mended, "".join(pieces), file.strict)
+        return _parsed(file, mended, "".join(pieces), file.strict)
     except SyntaxError as error:
         problem = error
     if file.strict:
@@ -90,12 +94,12 @@ def _sound_part(file: RdfFile, mended: Mended, element: Element) -> list[Quad]:
         for begin, end, line in element.properties:
             text = "".join(pieces[begin:end])
             try:
-                _parsed(mended, f"<{node}>{text}</{node}>")
+                _parsed(file, mended, f"<{node}>{text}</{node}>")
             except SyntaxError as error:
                 file.report(line, error, text)
                 pieces[begin:end] = [""] * (end - begin)
     try:
-        return _parsed(mended, "".join(pieces))
+        return _parsed(file, mended, "".join(pieces))
     except SyntaxError as error:
         file.report(element.line, error, "".join(pieces))
         return []

@@ -6,9 +6,9 @@ import re
 from itertools import accumulate
 
 from kgalign.readers.encodings import BLOCK, TextStream
+from kgalign.readers.expansion import SMALL
 from kgalign.readers.rdf_file import RdfFile
 
-SMALL = 8 << 20  # bytes by which entities may make any document larger
 TAIL = 1 << 10  # bytes at the end of a block that may be the beginning of something
 NAME_BEGINS = rb"[A-Za-z_:\x80-\xff]"
 TAG_SIGN = re.compile(rb"<(?=" + NAME_BEGINS + rb")|</|/>")

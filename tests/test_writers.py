@@ -1,5 +1,6 @@
 import csv
 import json
+import time
 from dataclasses import replace
 from xml.etree import ElementTree
 
@@ -13,7 +14,7 @@ from kgalign import Alignment, OptionError, Reasoning, Run, align, write
 from kgalign.registry import Registry
 from kgalign.writers import WRITERS
 from kgalign.writers.sameas import iri
-from kgalign.writers.sssom import curie
+from kgalign.writers.sssom import curie, prefixes_of
 
 ALIGNMENT = "{http://knowledgeweb.semanticweb.org/heterogeneity/alignment}"
 RDF = "{http://www.w3.org/1999/02/22-rdf-syntax-ns#}"
@@ -226,6 +227,30 @@ def test_sssom_prefixes_stay_few(tmp_path):
     metadata, rows = read_sssom(tmp_path / "links.sssom.tsv")
     assert sum(line.startswith("  ") for line in metadata) <= 5
     assert {row["subject_id"] for row in rows} == {f"source:{i}/thing" for i in range(300)}
+
+
+@pytest.mark.parametrize("part", [":x", "/x", "x"])
+def test_sssom_of_very_long_iris_is_written_quickly(part):
+    addresses = [
+        "http://y.org/" + part * (600_000 // len(part)),
+        part[1:] * 600_000 + "x:",
+        *(f"http://x{i}.org/a" for i in range(50)),
+    ]
+    began = time.process_time()
+    prefixes = prefixes_of("source", addresses, {})
+    curies = [curie(address, prefixes) for address in addresses]
+    assert time.process_time() - began < 5
+    assert len(set(curies)) == len(addresses)
+    assert max(map(len, prefixes)) <= 1000
+
+
+def test_sssom_of_a_namespace_for_each_entity_is_written_quickly():
+    addresses = [f"http://{i}.org/a" for i in range(60_000)]
+    began = time.process_time()
+    prefixes = prefixes_of("source", addresses, {})
+    assert time.process_time() - began < 5
+    assert len(prefixes) == len(addresses)
+    assert curie(addresses[7], prefixes) == f"{prefixes['http://7.org/']}:a"
 
 
 def test_a_name_without_a_scheme_has_a_curie_too():

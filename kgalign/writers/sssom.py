@@ -37,6 +37,7 @@ METADATA = """\
 #mapping_date: {today}
 """
 MOST_PREFIXES = 40  # of a side; where there are more namespaces, shorter ones are used
+LONGEST_NAMESPACE = 1000  # characters; shortening a longer one part by part would take ever longer
 PREDICATES = ("owl:sameAs", "owl:equivalentClass", "owl:equivalentProperty", "skos:exactMatch")  # in the order of KINDS
 TYPES = ("owl named individual", "owl class", "rdf property", "skos concept")  # the same
 COMPOSITE, BY_HAND = "semapv:CompositeMatching", "semapv:ManualMappingCuration"
@@ -139,9 +140,7 @@ def _rows(
 
 def curie(address: str, prefixes: dict[str, str]) -> str:
     """The IRI with its namespace as a prefix. Other characters than ASCII are percent-encoded, since some readers refuse them."""
-    namespace = _namespace(address)
-    while namespace not in prefixes:
-        namespace = _namespace(namespace[:-1])
+    namespace = _known(_namespace(address), prefixes)
     return f"{prefixes[namespace]}:{quote(address[len(namespace) :], safe=NOT_ENCODED)}"
 
 
@@ -155,16 +154,23 @@ def prefixes_of(side: str, addresses: Iterable[str], prefixes: dict[str, str]) -
         found = shorter
     prefixes, new = dict(prefixes), 0
     for namespace in sorted(found, key=lambda namespace: (len(namespace), namespace)):
-        if not namespace.startswith(tuple(prefixes)):
+        if not _known(namespace, prefixes):
             new += 1
             prefixes[namespace] = side if new == 1 else f"{side}{new}"
     return prefixes
 
 
+def _known(namespace: str, prefixes: dict[str, str]) -> str:
+    """The namespace, or the nearest one that it lies in, among those that have a prefix; empty if there is none."""
+    while namespace and namespace not in prefixes:
+        namespace = _namespace(namespace[:-1])
+    return namespace
+
+
 def _namespace(address: str) -> str:
-    """The IRI without its last part."""
-    found = NAMESPACE.match(address)
-    return found.group() if found else address
+    """The IRI without its last part, or the beginning of it that may be a namespace."""
+    found = NAMESPACE.match(address, 0, LONGEST_NAMESPACE)
+    return found.group() if found else address[:LONGEST_NAMESPACE]
 
 
 def label_of(name: str) -> str:

@@ -286,6 +286,65 @@ def test_a_long_text_in_any_nested_column_of_parquet_counts_in_each_cell(tmp_pat
     refused(path, "expected a Parquet table to have at most", limits=Limits(memory=50 * MIB))
 
 
+def varint(number):
+    """A number as Thrift writes it, which Parquet uses for its metadata."""
+    number <<= 1
+    return b"".join(
+        bytes([number >> shift & 127 | (128 if number >> shift + 7 else 0)]) for shift in range(0, max(1, number.bit_length()), 7)
+    )
+
+
+def with_footer(data, change):
+    """A Parquet file with another footer."""
+    start = len(data) - 8 - int.from_bytes(data[-8:-4], "little")
+    footer = change(data[start:-8])
+    return data[:start] + footer + len(footer).to_bytes(4, "little") + b"PAR1"
+
+
+def test_parquet_whose_pages_hold_more_than_its_footer_says_is_never_unpacked(tmp_path):
+    values = pa.ListArray.from_arrays(pa.array([0, 30_000_000], pa.int32()), pa.array(np.zeros(30_000_000, np.int64)))
+    path = tmp_path / "bomb.parquet"
+    pq.write_table(pa.table({"id": ["a"], "n": values}), path, compression="zstd", data_page_size=1 << 30)
+    said = pq.read_metadata(path).row_group(0).column(1)
+    del values
+    for change in (
+        lambda footer: footer,
+        lambda footer: footer.replace(varint(said.num_values), varint(1)).replace(varint(said.total_uncompressed_size), varint(8)),
+    ):
+        write(path, with_footer(path.read_bytes(), change))
+        before = pa.default_memory_pool().bytes_allocated(), pa.default_memory_pool().max_memory()
+        refused(path, "expected a Parquet table to have at most", limits=Limits(memory=200 * MIB))
+        assert pa.default_memory_pool().max_memory() <= max(before[1], before[0] + 64 * MIB)
+
+
+def test_parquet_with_a_damaged_footer_is_one_line_and_does_not_crash(tmp_path):
+    """In a process of its own, which the parser would abort."""
+    rows = pa.table({"id": ["a", "b"], "n": [1, 2]})
+    pq.write_table(rows, tmp_path / "g.parquet")
+    script = f"""
+import sys
+from pathlib import Path
+sys.path.insert(0, {str(Path(__file__).parent)!r})
+from test_limits import varint, with_footer
+from kgalign import DataError, read_graph
+
+path = Path({str(tmp_path / "g.parquet")!r})
+data, refused = path.read_bytes(), 0
+for at in range(int.from_bytes(data[-8:-4], "little")):
+    for number in (0, 1, 1 << 40):
+        path.write_bytes(with_footer(data, lambda footer: footer[:at] + varint(number) + footer[at + 1 :]))
+        try:
+            read_graph(path)
+        except DataError as error:
+            refused += 1
+            assert str(error).startswith(str(path)), error
+print(refused)
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert int(done.stdout) > 100
+
+
 def parquet_with_bad_text(path, columns):
     """A table whose text is not UTF-8, which no writer of Arrow checks."""
     bad = pa.Array.from_buffers(pa.string(), 2, [None, pa.py_buffer(np.array([0, 2, 4], np.int32)), pa.py_buffer(b"\xff\xfeok")])

@@ -10,11 +10,11 @@ from typing import Any
 from kgalign.arrow_files import open_arrow
 from kgalign.errors import DataError
 from kgalign.limits import DEFAULT, Limits
+from kgalign.readers.parquet_pages import VALUE, size_of
 
 BATCH = 1 << 14  # rows that are decoded at once; fewer would take longer, since each batch has the dictionaries anew
 SAMPLE_BATCH = 64  # rows of a sample that are decoded at once
 CELL = 64  # bytes that a cell takes at least, whatever is in it
-VALUE = 8  # bytes of a number, also of one in a list
 EXPANSION = 100  # how many times its own size a table of a run may take
 TEXT = ("STRING", "JSON", "ENUM", "NONE")  # logical types that a dictionary may hold
 
@@ -98,7 +98,7 @@ def _read_batches(
     plain = pyarrow.parquet.ParquetFile(stream)
     leaves = [plain.schema.column(number) for number in range(len(plain.schema))]
     texts = [leaf.path for leaf in leaves if leaf.physical_type == "BYTE_ARRAY" and leaf.logical_type.type in TEXT]
-    if not is_sample and _said_size(plain.metadata, columns) > most:
+    if plain.num_row_groups and size_of(stream, columns, 1 if is_sample else None) > most:
         raise TooLargeError(most)
     file = pyarrow.parquet.ParquetFile(stream, read_dictionary=texts)
     size, rows = 0, SAMPLE_BATCH if is_sample else BATCH
@@ -121,17 +121,6 @@ def _values(column: Any, as_text: bool) -> list[Any]:
         return [texts[-1 if number is None else number] for number in column.indices.to_pylist()]
     found: list[Any] = (column.cast(pa.string()) if as_text else column).to_pylist()
     return found
-
-
-def _said_size(metadata: Any, columns: Sequence[str] | None) -> int:
-    """The bytes of the columns by what the file says of itself."""
-    chunks = (
-        group.column(number)
-        for group in map(metadata.row_group, range(metadata.num_row_groups))
-        for number in range(group.num_columns)
-    )
-    wanted = (chunk for chunk in chunks if columns is None or chunk.path_in_schema.partition(".")[0] in columns)
-    return sum(max(chunk.total_uncompressed_size, VALUE * chunk.num_values) for chunk in wanted)
 
 
 def _size(array: Any) -> int:

@@ -8,7 +8,7 @@ from commands import QUICK, command
 
 from kgalign import align, read, update
 from kgalign.datasets import DEMOS
-from kgalign.errors import DataError
+from kgalign.errors import DataError, OptionError
 from kgalign.review import ReviewSession
 from kgalign.runs import read_explanations, read_task
 
@@ -157,10 +157,27 @@ def test_decisions_that_were_taken_back_count_for_nothing_when_a_run_in_memory_i
     assert linked(found) == {f"s{number}": f"t{number}" for number in range(8) if number != 4}
 
 
-def test_an_entity_keeps_its_types_when_it_has_a_counterpart_again(folder):
+@pytest.fixture
+def films(folder):
+    """Two graphs of the same films."""
     for name, kind in (("left.ttl", "Film"), ("right.ttl", "Movie")):
         films = "".join(f'<x:{kind}{number}> a <x:{kind}> ; rdfs:label "{city}" .\n' for number, city in enumerate(CITIES))
         Path(name).write_text(f"@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .\n{films}", "utf-8")
+
+
+@pytest.mark.parametrize("chosen", [{"types": {"x:Film": "x:Movie"}}, {"only_source": "x:Film1,x:Film2"}], ids=["types", "only"])
+def test_a_run_in_memory_of_some_entities_gets_no_graph_of_which_it_does_not_know_them(films, chosen):
+    run = align(read("left.ttl", "right.ttl", **chosen)[0])
+    with pytest.raises(
+        OptionError, match=r"aligns only some entities, such as those of certain `types`, .* expected the new `task`"
+    ):
+        update(run, source="left.ttl")
+    found = update(run, task=read("left.ttl", "right.ttl", **chosen)[0])
+    assert linked(found) == linked(run)
+    assert linked(update(run)) == linked(run)
+
+
+def test_an_entity_keeps_its_types_when_it_has_a_counterpart_again(films):
     made = ("1", "no match", "x:Film0", "")
     typed = {"types": {"x:Film": "x:Movie"}, "decisions": log("all.jsonl", made)}
     run = align(read("left.ttl", "right.ttl", **typed)[0])

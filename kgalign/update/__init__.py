@@ -9,8 +9,10 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from kgalign.align import align, choose_model
-from kgalign.data import Alignment, AlignmentTask
+from kgalign.data import NO_COUNTERPART, Alignment, AlignmentTask
 from kgalign.decisions import MATCH, NO_MATCH, Decision, Standing, decisions_beside, ever_made, read_decisions
 from kgalign.errors import DataError, OptionError
 from kgalign.features.relations import relation_matches
@@ -151,9 +153,24 @@ def _with_graphs(task: AlignmentTask, source: Place | InMemory | None, target: P
     """The task with other graphs, and the same seeds, rejected pairs and decisions."""
     if task.protocol == "closed":
         raise OptionError("the run follows the closed protocol, whose queries come from test links: expected the new `task`")
+    same = _read_with_decisions(task, task.source, task.target)
+    if _has_types(task) or not (np.array_equal(same.queries, task.queries) and np.array_equal(same.pool, task.pool)):
+        raise OptionError(
+            "the run aligns only some entities, such as those of certain `types`, and does not know which ones of another graph: "
+            "expected the new `task`"
+        )
+    return _read_with_decisions(task, task.source if source is None else source, task.target if target is None else target)
+
+
+def _has_types(task: AlignmentTask) -> bool:
+    """Whether entities match only if they have a type in common."""
+    return task.types is not None and any((side & ~NO_COUNTERPART).any() for side in task.types)
+
+
+def _read_with_decisions(task: AlignmentTask, source: Place | InMemory, target: Place | InMemory) -> AlignmentTask:
+    """A task of two graphs with the seeds, rejected pairs and decisions of another task."""
     given = {name: _by_iri(links, task) for name, links in (("seeds", task.lessons), ("rejected", task.rejected)) if len(links)}
-    graphs = (task.source if source is None else source), (task.target if target is None else target)
-    new = read(*graphs, **given, cardinality=task.cardinality, protocol="open")[0]  # type: ignore[arg-type]
+    new = read(source, target, **given, cardinality=task.cardinality, protocol="open")[0]  # type: ignore[arg-type]
     matches = {pair: Decision("", MATCH, *pair) for pair in _by_iri(task.decided, task)}
     alone = [task.source.entities[each] for each in unmatched_sources(task).tolist()]
     standing = Standing(matches, alone={each: Decision("", NO_MATCH, each, "") for each in alone})

@@ -32,6 +32,14 @@ class DataError(KgalignError):
         super().__init__(f"{found}; if you trust it, set for instance `limits` {limit}" if limit else found)
         self.found, self.limit = found, limit
 
+    def of_run(self) -> "DataError":
+        """The error where the graphs of a run are read again, with the limits of that run: no option of the caller raises them."""
+        return (
+            DataError(f"{self.found}; if you trust it, align again with, for instance, `limits` {self.limit}")
+            if self.limit
+            else self
+        )
+
 
 class OptionError(KgalignError, ValueError):
     """An option has a value that cannot be used, or a name that does not exist."""

@@ -19,8 +19,9 @@ import pytest
 from commands import align_pair, command
 from commands import refused as refused_command
 
-from kgalign import DataError, Limits, OptionError, ReviewSession, read, read_graph
+from kgalign import DataError, Limits, OptionError, ReviewSession, read, read_graph, update
 from kgalign.readers.candidates import read_candidates
+from kgalign.runs import read_task
 
 MIB = 1 << 20
 RDF_XML = '<?xml version="1.0"?>\n{}<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:x="http://x/">\n{}\n</rdf:RDF>\n'
@@ -486,8 +487,16 @@ def test_messages_name_the_option_of_commands_that_have_it(tmp_path, capsys):
     assert command("evaluate", run, "--gold", gold, "--limit", "memory=100") == 0
     with (tmp_path / "left.tsv").open("a") as file:
         file.write("x" * (17 * MIB) + "\tin\tItaly\n")
-    said = refused_command(capsys, "merge", run, "-o", tmp_path / "all.nt", "--changed")
-    assert said.endswith("if you trust it, align again with, for instance, --limit line=33554432")
+    again = "if you trust it, align again with, for instance, --limit line=33554432"
+    assert refused_command(capsys, "merge", run, "-o", tmp_path / "all.nt", "--changed").endswith(again)
+    assert f"the graphs cannot be read again ({tmp_path / 'left.tsv'}:" in (
+        said := refused_command(capsys, "explain", run, "Atlantis", "--changed")
+    )
+    assert said.endswith(f"{again})")
+    again = again.replace("--limit", "`limits`")
+    for read_again in (lambda: read_task(run, changed=True), lambda: update(run), lambda: ReviewSession.open(run, changed=True)):
+        with pytest.raises(DataError, match=f"{again}$"):
+            read_again()
     assert "no such file" in refused_command(capsys, "--", "info", tmp_path / "none.nt")
 
 

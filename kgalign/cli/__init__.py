@@ -89,6 +89,6 @@ def run(arguments: Sequence[str]) -> int:
 def _message(arguments: Sequence[str], error: KgalignError) -> str:
     """The message of an error. A command that reads the graphs of a run again has the limits of that run, and no option to raise them."""
     command = COMMANDS[next(each for each in arguments if each in COMMANDS)]
-    if isinstance(error, DataError) and error.limit and "limits" not in inspect.signature(command).parameters:
-        return f"{error.found}; if you trust it, align again with, for instance, `limits` {error.limit}"
+    if isinstance(error, DataError) and "limits" not in inspect.signature(command).parameters:
+        return str(error.of_run())
     return str(error)

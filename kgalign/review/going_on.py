@@ -59,6 +59,8 @@ class RunAgain:
         others = [each for each in arguments.pop(DECISIONS, ()) if Path(each) != log.resolve()]
         try:
             task, _ = read(**arguments, decisions=others)
+        except DataError as error:
+            raise error.of_run() from None
         except OptionError as error:
             raise DataError(f"{folder / 'run.json'}: its graphs cannot be read again: {error}") from None
         if report["protocol"] == "closed":

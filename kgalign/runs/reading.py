@@ -99,6 +99,8 @@ def read_task(folder: str | Path, changed: bool = False) -> tuple[AlignmentTask,
     arguments = check_inputs(folder, changed)
     try:
         return read(**arguments)
+    except DataError as error:
+        raise error.of_run() from None
     except OptionError as error:
         raise DataError(f"{Path(folder) / REPORT}: its graphs cannot be read again: {error}") from None
 

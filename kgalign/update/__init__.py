@@ -131,7 +131,10 @@ def is_unchanged(folder: str | Path, source: str | None = None, target: str | No
 def _read(report: Mapping[str, Any], arguments: Mapping[str, Any], earlier: Earlier) -> tuple[AlignmentTask, dict[str, str]]:
     """The task of a run with its graphs as they are now, and the hashes of the files."""
     inputs = file_hashes(input_places(arguments))
-    task = read(**arguments)[0]
+    try:
+        task = read(**arguments)[0]
+    except DataError as error:
+        raise error.of_run() from None
     if report["protocol"] == "closed":
         task = earlier.remembered.closed(task)
     return task, inputs

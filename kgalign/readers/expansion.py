@@ -10,7 +10,8 @@ from pyoxigraph import Literal, NamedNode, Quad
 from kgalign.limits import DEFAULT, Limits
 
 SMALL = 8 << 20  # bytes by which any document may become larger
-LONG_IRI = re.compile(rb"<[^<>\"]{1000}")  # shorter prefixes and bases do not fill the memory
+LONG = 1000  # characters; shorter prefixes and bases do not fill the memory
+LONG_IRI = re.compile(rb"<[^<>\"]{%d}" % LONG)
 
 
 class Expansion:
@@ -26,15 +27,17 @@ class Expansion:
 
     def counted(self, quads: Iterable[Quad], text: bytes) -> Iterable[Quad]:
         """The statements of a text of Turtle or TriG, which are counted if it has an IRI that may be a long prefix."""
-        return self._each(quads) if LONG_IRI.search(text) else quads
+        may_be_long = max(map(len, text.split(b">"))) > LONG  # mostly not, and quickly found out
+        return self._each(quads) if may_be_long and LONG_IRI.search(text) else quads
 
     def count(self, quad: Quad) -> None:
         """Counts a statement."""
-        for node in quad:
+        subject, predicate, value, graph = quad
+        if isinstance(value, Literal):
+            value = value.datatype
+        for node in (subject, predicate, value, graph):
             if isinstance(node, NamedNode):
                 self._count += len(node.value)
-            elif isinstance(node, Literal):
-                self._count += len(node.datatype.value)
         if self._count > SMALL and self._count > self._limits.expansion * self._size():
             raise self._limits.exceeded(self._place, "expansion", "prefixes and bases that make a document larger by")
 

@@ -10,7 +10,7 @@ from kgalign.readers.expansion import SMALL
 LONG = 4096  # bytes of a string; shorter ones do not fill the memory
 STRING = re.compile(rb'"((?:[^"\\]++|\\.)*+)("|\\?\Z)', re.DOTALL)
 REST_OF_STRING = re.compile(rb'((?:[^"\\]++|\\.)*+)("|\\?\Z)', re.DOTALL)
-MAY_BE_LONG = re.compile(rb'[^"]{1000}|\\"')  # most blocks have nothing of this kind
+MAY_BE_LONG = re.compile(rb'"[^"]{1000}|\\"')  # most blocks have nothing of this kind
 NAMED = re.compile(
     rb'(?:"@(?:base|vocab)|\\[^"]*)"\s*:\s*\Z'
 )  # before a base or a vocabulary; a name with an escape may be that of one
@@ -32,18 +32,18 @@ class Bases:
         """Whether the document may become too large with a block, which may begin inside of a string."""
         self._size += len(text)
         self._strings += text.count(b'"') // 2
-        if in_string or MAY_BE_LONG.search(text):
-            at = 0
-            if in_string and (found := REST_OF_STRING.match(text)):
-                self._end(found[1], found[2])
-                at = found.end()
+        at = 0
+        if in_string and (found := REST_OF_STRING.match(text)):
+            self._end(found[1], found[2])
+            at = found.end()
+        if MAY_BE_LONG.search(text, at):
             for found in STRING.finditer(text, at):
                 if found[2] != b'"' or len(found[1]) >= LONG:
                     self._begin(text, found.start())
                     self._end(found[1], found[2])
-        elif (at := text.rfind(b'"')) >= 0:  # the last string may go on in the next block
-            self._begin(text, at)
-            self._open = len(text) - at - 1
+        elif (begun := text.rfind(b'"', at)) >= 0:  # the last string may go on in the next block
+            self._begin(text, begun)
+            self._open = len(text) - begun - 1
         self._before = text[-BEFORE:]
         return self._longest * self._strings > max(SMALL, self._limits.expansion * self._size)
 

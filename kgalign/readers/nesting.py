@@ -35,7 +35,7 @@ def parse_text(text: bytes, kind: RdfFormat, *, lenient: bool = False) -> Any:
         kind: N-Triples, N-Quads, Turtle or TriG.
         lenient: Overlook what can be understood, such as a space in an IRI.
     """
-    if text.count(OPENING) > DEEPEST_TERMS or text.count(b"(") + text.count(b"[") > DEEPEST_NODES:
+    if text.count(OPENING) > DEEPEST_TERMS or _count(text, b"([") > DEEPEST_NODES:
         terms, nodes = _levels(text)
         if terms > DEEPEST_TERMS:
             raise SyntaxError(f"more than {DEEPEST_TERMS} triple terms lie inside each other")
@@ -69,19 +69,27 @@ class FlatText:
 
     def _highest_level(self, block: bytes) -> int:
         """The most lists and blank nodes that are open at once in a block."""
+        opened = _count(block, b"([")
+        if not opened and not self._level:
+            return 0
+        highest = self._level + opened  # at most
+        if highest > DEEPEST_NODES:
+            highest = self._level + _rise(block)
         end = max(map(block.rfind, SENTENCE_ENDS))
-        highest = self._level + _rise(block)[0]
-        self._level = max(0, self._level + _rise(block)[1]) if end < 0 else max(0, _rise(block[end:])[1])
+        level, rest = (self._level, block) if end < 0 else (0, block[end:])
+        self._level = max(0, level + _count(rest, b"([") - _count(rest, b")]"))
         return highest
 
 
-def _rise(text: bytes) -> tuple[int, int]:
-    """How much brackets raise the level in a text at most, and by its end."""
+def _count(text: bytes, signs: bytes) -> int:
+    return sum(text.count(sign) for sign in signs)
+
+
+def _rise(text: bytes) -> int:
+    """How much brackets raise the level in a text at most."""
     brackets = np.frombuffer(text.translate(None, OTHERS), np.uint8)
-    if not len(brackets):
-        return 0, 0
     levels = np.cumsum(np.where((brackets == ord("(")) | (brackets == ord("[")), 1, -1))
-    return max(0, int(levels.max())), int(levels[-1])
+    return int(levels.max(initial=0))
 
 
 def _levels(text: bytes) -> tuple[int, int]:

@@ -164,13 +164,17 @@ def _fork(command: Sequence[str], place: Path | None = None, after: float = 0.0,
     if place is not None:
         deadline = time.perf_counter() + 20
         draft = f".{place.name}-*/new" + ("" if place.suffix else "/*")
-        while late and time.perf_counter() < deadline and not any(place.parent.glob(draft)):
-            if os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT):
-                break
+        while late and time.perf_counter() < deadline and not _has_ended(child) and not any(place.parent.glob(draft)):
             time.sleep(0.0005)
-        time.sleep(after)
+        end = time.perf_counter() + after
+        while not _has_ended(child) and (left := end - time.perf_counter()) > 0:
+            time.sleep(min(0.01, left))
         os.kill(child, signal.SIGKILL)
     return os.waitpid(child, 0)[1]
+
+
+def _has_ended(child: int) -> bool:
+    return os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
 
 def _whole_run(folder: Path) -> bytes:

@@ -8,6 +8,7 @@ from kgalign import Alignment, Candidates, Capabilities, OptionError, Rules, ali
 from kgalign.decoding.decoders import greedy
 from kgalign.features.text import ngram_vectors
 from kgalign.reasoning.easy_to_hard import confident_links, enough_new
+from kgalign.reasoning.state import State
 from kgalign.search import pack
 
 PLAIN = Rules(decoder="greedy", max_rounds=0)
@@ -349,6 +350,16 @@ def test_a_model_that_prepares_does_so_once_for_each_phase(bush):
     hard = replace(bush, queries=np.array([0]), pool=np.array([0, 1]), protocol="closed")
     coordinate(Preparing(), hard, Rules(min_new=1))
     assert prepared == [4, 1]
+
+    class Kept:
+        def load(self):
+            return State(phase="last")
+
+        def keep(self, state):
+            pass
+
+    coordinate(Preparing(), hard, Rules(min_new=1), kept=Kept())
+    assert prepared == [4, 1, 4, 1]  # both where a run goes on: what is prepared for the second may come from the first
 
 
 @pytest.mark.parametrize("options", [{"seed": []}, {"alpha": []}, {"held_out": "a"}, {"max_rounds": None}, {"decoder": []}])

@@ -113,6 +113,10 @@ def test_groups_are_the_smallest_classes_and_else_the_kinds():
     ("one", "other", "is_equal"),
     [
         ("Wave Number", "wavenumber", True),
+        ("sea bed", "seabed", True),
+        ("left wing", "leftwing", True),
+        ("neck tie", "necktie", True),
+        ("a e", "ae", True),
         ("Smith, John", "John Smith", True),
         ("tramways", "tramway", True),
         ("essais", "essai", True),

@@ -1,12 +1,10 @@
 """All names of entities: which pair of names counts, by rank and language, and which names are equal."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from scipy import sparse
 
-from kgalign import KnowledgeGraph, Name, demo
+from kgalign import KnowledgeGraph, Name
 from kgalign.data import ALTERNATIVE, FROM_IRI, PREFERRED
 from kgalign.features.names import (
     ACROSS_LANGUAGES,
@@ -20,7 +18,6 @@ from kgalign.features.names import (
 )
 from kgalign.features.text import ngram_vectors
 from kgalign.features.words import Words
-from kgalign.models.fast import Fast
 
 
 def stems_of(text):
@@ -259,21 +256,3 @@ def test_the_best_pair_counts_where_vectors_are_longer_than_one():
         sparse.csr_array(np.array([[0.9, 0, 1.0]], np.float32)),
     )
     assert compare(NameSimilarity(pair, *vectors)) == pytest.approx(OTHER_RANK * (0.81 + 1.5))
-
-
-def test_a_task_takes_its_pairs_from_a_search_for_slightly_more():
-    task, _ = demo("fr_en")
-    wide = replace(
-        task, queries=np.union1d(task.queries, task.seeds.sources[:40]), seeds=task.seeds.where(np.arange(40, len(task.seeds)))
-    )
-    ready = Fast().fit(task).for_task(wide).for_task(task)
-    assert ready.searched.by_name is ready.for_task(task).searched.by_name
-    rows, targets = ready.searched.pairs
-    assert len(ready.searched.by_name[0]) > len(rows) > 0
-    assert set(task.queries[rows]) <= set(task.queries)
-    assert set(targets) <= set(task.pool)
-    alone = Fast().fit(task).for_task(task).searched.pairs
-    found, own = (set(zip(*map(np.ndarray.tolist, pairs), strict=True)) for pairs in ((rows, targets), alone))
-    assert len(found & own) > 0.95 * len(own)
-    few = replace(task, queries=task.queries[:100])
-    assert ready.for_task(few).searched.base is few

@@ -6,6 +6,7 @@ import numba
 import numpy as np
 
 BLANK, LINE = ord(" "), ord("\n")
+# The number of some letters is a polynomial modulo 2**64. Different words with the same number can be made, but do not occur.
 STEP = np.uint64(0x9E3779B97F4A7C15)  # odd: the number of letters is multiplied by it for each letter that follows
 
 

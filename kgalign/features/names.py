@@ -106,15 +106,15 @@ class NameSimilarity:
         positions[queries] = np.arange(len(queries))
         in_pool = np.zeros(len(names.target.starts) - 1, bool)
         in_pool[pool] = True
-        rows, others = np.flatnonzero(positions[names.source.owner] >= 0), np.flatnonzero(in_pool[names.target.owner])
+        ours, theirs = np.flatnonzero(positions[names.source.owner] >= 0), np.flatnonzero(in_pool[names.target.owner])
         found = find_candidates(
-            self.source, self.target, rows, others, k, both_directions=both_directions, effort=effort, seed=seed, engine=engine
+            self.source, self.target, ours, theirs, k, both_directions=both_directions, effort=effort, seed=seed, engine=engine
         )
         at, slots = found.edges()
-        sources = taken(positions[names.source.owner], found.queries[at])
+        rows = taken(positions[names.source.owner], found.queries[at])
         targets = taken(names.target.owner, found.targets[at, slots])
-        chosen = _best_of_each(sources, targets, found.scores[at, slots], k, both_directions)
-        return unique_pairs(taken(sources, chosen), taken(targets, chosen), len(queries))
+        chosen = _best_of_each(rows, targets, found.scores[at, slots], k, both_directions)
+        return unique_pairs(taken(rows, chosen), taken(targets, chosen), len(queries))
 
     def _best(self, sources: Ints, targets: Ints, are_wanted: bool) -> tuple[Floats, Ints, Ints]:
         """The products, and if they are wanted, the positions of the names."""

@@ -29,8 +29,9 @@ LAST_LETTERS = frozenset(ending[-1] for ending, _ in ENDINGS)
 EMPTY_WORDS = frozenset({"has", "the", "an", "le", "la", "les", "der", "die", "das", "el", "los", "las", "il", "lo"})
 KEPT = ("ss", "us", "is", "eed")  # endings that are none
 SHORTEST_STEM = 3
+LONG = SHORTEST_STEM + max(len(ending) for ending, _ in ENDINGS)  # letters of a word that loses any of them by itself
 CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
-TEXTS = 1 << 16  # of a block: the words of a block are held as text
+TEXTS = 1 << 16  # of a block, in which one thread finds the words
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,14 +104,25 @@ class Words:
         return Words(self.different, self.ids[order], starts_of(sizes))
 
     def letter_numbers(self) -> Ints:
-        """(n,) the same number for texts of the same letters, whatever blanks are between them; without the ending of the last word."""
+        """(n,) the same number for texts of the same letters, whatever blanks are between them, without the ending of what they join to."""
         from kgalign.features.letters import joined_numbers  # compiled code, slow to import
 
         count = len(self.different)
         words = [*self.different, *map(stem, self.different)]
+        several = np.flatnonzero(np.diff(self.starts) > 1)
+        last = self.starts[1:][np.diff(self.starts) > 0] - 1
         ids = self.ids.copy()
-        ids[self.starts[1:][np.diff(self.starts) > 0] - 1] += count
-        return joined_numbers(ids, self.starts, word_numbers(words), np.fromiter(map(len, words), np.int32, len(words)))
+        ids[last] += count
+        found: Ints = joined_numbers(ids, self.starts, word_numbers(words), np.fromiter(map(len, words), np.int32, len(words)))
+        # A short word keeps an ending that it loses behind another: "sea bed" is "seabed".
+        is_short = np.fromiter((len(word) < LONG and word[-1] in LAST_LETTERS for word in self.different), bool, count)
+        for block in row_blocks(len(several), TEXTS):
+            texts = several[block][is_short[self.ids[self.starts[1:][several[block]] - 1]]]
+            places = zip(self.starts[texts].tolist(), self.starts[texts + 1].tolist(), strict=True)
+            found[texts] = word_numbers(
+                [stem("".join([self.different[at] for at in self.ids[start:end].tolist()])) for start, end in places]
+            )
+        return found
 
     def numbers(self) -> Ints:
         """(n,) the same number for texts of the same words in the same order."""

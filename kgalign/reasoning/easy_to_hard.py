@@ -70,7 +70,7 @@ def coordinate(
     else:
         check_state(state, task)
     if wide is not None:
-        loop = loop.prepared(wide[0])  # before the last phase, too: its task finds there what both need
+        loop = loop.prepared(wide[0])  # also where a run goes on in the last phase: a model may take from it what both need
         if state.phase != "last":
             state = _run_wide(loop, task, first, *wide, state)
     loop = loop.prepared(task)

@@ -223,7 +223,10 @@ class FittedFast:
         return self.options.capabilities
 
     def for_task(self, task: AlignmentTask) -> FittedFast:
-        """The same with all pairs that names retrieve for that task: they are the same in every round."""
+        """The same with the pairs that names retrieve for that task, which are the same in every round.
+
+        After a slightly larger task, they are taken from its search: so for the same bytes, tasks must come in the same order.
+        """
         ready = self._for_graphs(task)
         if ready.searched is not None and ready.searched.fits(task):
             return ready

@@ -248,6 +248,10 @@ def test_interrupted_training_ends_in_the_same_weights(pair, tmp_path):
     task, _ = pair
     options = {**TINY, "k": 4, "negatives": 2, "batch": 64, "dropout": 0.1}
     whole = make_model("gm", epochs=3, checkpoint=str(tmp_path / "whole"), **options).fit(task)
+    left = tmp_path / "whole" / ".checkpoint.safetensors-abcdefgh"  # by a process that was killed after the last epoch
+    left.mkdir()
+    make_model("gm", epochs=3, checkpoint=str(tmp_path / "whole"), **options).fit(task)
+    assert not left.exists()
     broken = GraphMatching(epochs=3, checkpoint=str(tmp_path / "broken"), **options)
 
     class Stop(logging.Handler):

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from kgalign.data import Alignment
-from kgalign.drafts import NEW, draft_of, put_in_place
+from kgalign.drafts import NEW, clean_up, draft_of, put_in_place
 from kgalign.errors import OptionError
 from kgalign.models.gm.network import GraphMatchingNetwork
 from kgalign.models.gm.options import NOT_OF_TRAINING, GraphMatchingOptions
@@ -82,7 +82,10 @@ def read_checkpoint(
         OptionError: The training had other options or other seeds.
     """
     path = Path(options.checkpoint or "") / CHECKPOINT
-    if options.checkpoint is None or not path.is_file():
+    if options.checkpoint is None or not path.parent.is_dir():
+        return None
+    clean_up(path)  # after the last epoch nothing is written again, so what a killed process left would stay
+    if not path.is_file():
         return None
     tensors, notes = read_tensors(path)
     with content_of(path):

@@ -414,10 +414,9 @@ class FittedFast:
         assert self.searched is not None
         pairs, effort = [], self.options.effort // 4  # in every round, so it must be quick
         stacked = self._stacked(found, ("every round",))
-        if stacked is not None and training is None:
-            pairs.append(self._search(stacked, task.queries, task.pool, effort, both_directions=True))
-        elif stacked is not None and training is not None:
-            pairs.append(self._search(stacked, training.sources, _pool_with_seeds(task), effort, both_directions=False))
+        if stacked is not None:
+            asked = (task.queries, task.pool) if training is None else (training.sources, _pool_with_seeds(task))
+            pairs.append(self._search(stacked, *asked, effort, both_directions=training is None))
         stacked = self._stacked(found, ("every round", "the rest")) if rest is not None else None
         if rest is not None and stacked is not None:
             rows, targets = stacked.search(
